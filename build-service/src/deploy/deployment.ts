@@ -1,0 +1,58 @@
+import type { DeploymentRecord, DockerImageRecord } from "@agent-env/protocol";
+import type { EnvProviderName, SandboxName } from "../providers/capabilities.ts";
+import type { Emit } from "../report/events.ts";
+import type { Store } from "../store/store.ts";
+
+export type DeployableImage = { readonly key: string; readonly record: DockerImageRecord };
+export type DeployableServer =
+  | { readonly kind: "mcp"; readonly name: string; readonly image: DeployableImage }
+  | { readonly kind: "website"; readonly name: string; readonly backend: DeployableImage; readonly frontend: DeployableImage };
+
+/** An env's record with all that it references, read at fixed versions: what a topology is made from. */
+export type DeployableEnv = {
+  readonly id: string;
+  readonly version: number;
+  readonly type: "mcp_server" | "website" | "multi";
+  readonly provider: EnvProviderName;
+  /** A multi's `name`; null: drawn at each deploy. */
+  readonly name: string | null;
+  readonly servers: readonly DeployableServer[];
+};
+
+export type DeployOptions = {
+  readonly env: DeployableEnv;
+  readonly sandbox: SandboxName;
+  readonly gateway: "container" | "edge";
+  /** Run id; in the labels, and in the record until `env deploy` clears it. */
+  readonly owner: string;
+  readonly ttlSeconds: number;
+  readonly cpu: number | null;
+  /** Null: 8,192. */
+  readonly memoryMb: number | null;
+  readonly gatewayMode: "performance" | "consistent";
+  readonly metadata: Readonly<Record<string, unknown>>;
+};
+
+/** What making and deploying need from around them. */
+export type DeployContext = {
+  readonly store: Store;
+  readonly stateDir: string;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+  /** Base address of the edge gateway, `http://localhost:8787`; for `gateway: "edge"` only. */
+  readonly edgeUrl: string;
+};
+
+/** A thing that could not be removed: what it is, its name, why. */
+export type LeftUp = { readonly kind: "container" | "network" | "process" | "folder"; readonly name: string; readonly reason: string };
+
+/** A running env. */
+export type Deployment = {
+  readonly record: DeploymentRecord;
+  /** Puts a file into a server's file system; false where the provider has no file access. */
+  placeFile(server: string, path: string, bytes: Uint8Array): Promise<boolean>;
+  /** The last lines a server wrote, oldest first. */
+  logs(server: string, lines: number): Promise<string>;
+  /** Removes all of it, found by label, and closes the record. Safe to call twice. */
+  teardown(): Promise<LeftUp[]>;
+};

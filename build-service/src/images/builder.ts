@@ -1,0 +1,52 @@
+import type { Emit } from "../report/events.ts";
+
+/** Everything an image is built from: exactly the files that were hashed (4-bundle §10.1–2). */
+export type ImageSource = {
+  /** 64 hex digits: the source digest, scheme 1. */
+  readonly digest: string;
+  /** Path of the Dockerfile in the context, with `/`. */
+  readonly dockerfile: string;
+  readonly dockerfileText: string;
+  readonly platform: string | null;
+  /** path → `sha256:<hex>`, with `+x` appended when executable; sorted by code point. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The deterministic tar, made anew at each call from the bytes that were hashed. */
+  tar(): Promise<Uint8Array>;
+};
+
+export type BuildRequest = {
+  /** Shown in events: `envs/items (Dockerfile image)`. */
+  readonly entry: string;
+  readonly imageId: string;
+  readonly sourceDigest: string;
+  readonly dockerfile: string;
+  readonly platform: string | null;
+  readonly tag: string;
+  readonly context: Uint8Array;
+  readonly noCache?: boolean;
+};
+
+export type BuildResult = {
+  /** `sha256:…`, the digest of the image's config: its identity on the Engine. */
+  readonly engineImageId: string;
+  /** Reference in `FROM` or `--from` → the Engine's id of it at build time. */
+  readonly bases: Readonly<Record<string, string>>;
+  readonly log: string;
+};
+
+/** Builds images on an Engine and says what it holds. Null where no selected deploy needs one (the process provider). */
+export interface ImageBuilder {
+  build(request: BuildRequest, emit: Emit, signal: AbortSignal): Promise<BuildResult>;
+  holds(engineImageId: string): Promise<boolean>;
+  /** The Engine's ids of those references that it holds now. */
+  idsOf(references: readonly string[]): Promise<Readonly<Record<string, string>>>;
+}
+
+/** `builds/<encoded id>/<version>/<platform>/<n>.json` (4-bundle §10.3). The highest n holds. */
+export type BuildRow = {
+  readonly image_id: string;
+  readonly bases: Readonly<Record<string, string>>;
+  readonly built_at: string;
+  readonly log: string;
+  readonly manifest_digest?: string;
+};

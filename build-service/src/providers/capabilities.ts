@@ -1,0 +1,58 @@
+/** What a sandbox provider can do. Preflight, deploy and `doctor` read this table and nothing else (5-run §2.5). */
+export type SandboxCapabilities = {
+  readonly name: string;
+  readonly runs: string;
+  /** `build`: an image built on an Engine; `source`: the image's stored context. */
+  readonly image: "build" | "source";
+  readonly websites: boolean;
+  readonly gateways: readonly ("container" | "edge")[];
+  readonly longestTtlSeconds: number;
+  readonly isolates: string;
+};
+
+export const SANDBOXES = {
+  local: {
+    name: "local",
+    runs: "containers",
+    image: "build",
+    websites: true,
+    gateways: ["container", "edge"],
+    longestTtlSeconds: 1_209_600,
+    isolates: "containers with limits",
+  },
+  process: {
+    name: "process",
+    runs: "processes of this machine",
+    image: "source",
+    websites: true,
+    gateways: ["container", "edge"],
+    longestTtlSeconds: 1_209_600,
+    isolates: "nothing",
+  },
+} as const satisfies Record<string, SandboxCapabilities>;
+export type SandboxName = keyof typeof SANDBOXES;
+
+/** What an environment provider deploys. `canDeploy` is the one rule on top of it (4-bundle §7.4). */
+export type EnvProviderCapabilities = {
+  readonly name: string;
+  /** The env types it takes. */
+  readonly types: readonly string[];
+  /** It gives its own containers names next to the servers' (`gateway`, `servicedb`, …). */
+  readonly reservesNames: boolean;
+  /** A multi becomes one card, one MCP server and one website of one name. */
+  readonly oneCard: boolean;
+  /** Deploy options that it doesn't take: refused when set away from their defaults. */
+  readonly refusesOptions: readonly string[];
+};
+
+export const ENV_PROVIDERS = {
+  gateway: { name: "gateway", types: ["mcp_server", "website", "multi"], reservesNames: true, oneCard: false, refusesOptions: [] },
+  server: {
+    name: "server",
+    types: ["mcp_server"],
+    reservesNames: false,
+    oneCard: false,
+    refusesOptions: ["gateway_mode", "env_state_type", "env_state_instance_id"],
+  },
+} as const satisfies Record<string, EnvProviderCapabilities>;
+export type EnvProviderName = keyof typeof ENV_PROVIDERS;

@@ -1,0 +1,27 @@
+import { defineConfig } from "vitest/config";
+
+/** One project a tier. What needs more than one package lies in `test/<tier>/`; unit tests lie beside the source. */
+const tier = (name: string, include: string[], timeoutMs: number, oneFileAtATime = false) => ({
+  test: {
+    name,
+    include,
+    testTimeout: timeoutMs,
+    hookTimeout: timeoutMs,
+    fileParallelism: !oneFileAtATime,
+    environment: "node" as const,
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      tier("unit", ["{shared,sdk,gateway-worker,build-service,scripts,bench}/**/*.test.ts"], 20_000),
+      tier("integration", ["test/integration/**/*.test.ts", "examples/**/*.test.ts"], 60_000),
+      tier("docker", ["test/docker/**/*.test.ts"], 300_000, true),
+      tier("interop", ["test/interop/**/*.test.ts"], 300_000, true),
+      tier("conformance", ["test/conformance/**/*.test.ts"], 300_000, true),
+      tier("browser", ["test/browser/**/*.test.ts"], 120_000, true),
+      tier("chaos", ["test/chaos/**/*.test.ts"], 300_000, true),
+    ],
+  },
+});
