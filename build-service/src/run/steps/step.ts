@@ -1,4 +1,4 @@
-import type { Kind, Problem } from "@agent-env/protocol";
+import type { Kind } from "@agent-env/protocol";
 import type { z } from "zod";
 import type { TaskContext } from "../task-context.ts";
 
@@ -12,15 +12,43 @@ export type StepRef = {
   readonly types?: readonly string[];
 };
 
-export type StepFields = Readonly<Record<string, unknown>>;
-
-/** One type of step: one file, one line in the registry (`registry.ts`). */
-export type StepType<Fields = unknown> = {
+/** One type of step: one file, one line in the registry (`registry.ts`). Made by `stepOf`. */
+export type StepType = {
   readonly type: string;
-  /** Its own fields, without those that every step has. Unknown fields are a warning, not a problem. */
-  readonly schema: z.ZodType<Fields>;
   readonly entityRefs: readonly StepRef[];
-  /** What its own fields alone make impossible, beyond the schema. No store, no Docker. */
-  check?(fields: Fields): readonly Pick<Problem, "code" | "message">[];
-  run(fields: Fields, context: TaskContext): Promise<string>;
+  /** What is wrong with a step as written, beyond what every step has: one line a field. No store, no Docker. */
+  problems(raw: unknown): readonly string[];
+  /** Fields that the type doesn't know: a warning, not a problem. */
+  unknownFields(raw: Readonly<Record<string, unknown>>): readonly string[];
+  /** The step as it is stored: with its defaults filled in. */
+  writeOut(raw: unknown): Readonly<Record<string, unknown>>;
+  run(raw: unknown, context: TaskContext): Promise<string>;
 };
+
+/** Fields that every step has, whatever its type (5-run §7). */
+const COMMON_FIELDS = ["id", "type", "version", "depends_on", "fail_task_on_error", "retry_config"];
+
+/** A step type from its fields' schema, so that checking, storing and running read a step in one way. */
+export function stepOf<Shape extends z.ZodRawShape>(definition: {
+  readonly type: string;
+  readonly fields: z.ZodObject<Shape>;
+  readonly entityRefs: readonly StepRef[];
+  /** What the fields make impossible together. */
+  check?(fields: z.infer<z.ZodObject<Shape>>): readonly string[];
+  /** Does it; returns one line that says what was done. */
+  run(fields: z.infer<z.ZodObject<Shape>>, context: TaskContext): Promise<string>;
+}): StepType {
+  const { type, fields, entityRefs } = definition;
+  return {
+    type,
+    entityRefs,
+    problems(raw) {
+      const read = fields.safeParse(raw);
+      if (!read.success) return read.error.issues.map((issue) => `${issue.path.join(".") || "step"}: ${issue.message}`);
+      return definition.check?.(read.data) ?? [];
+    },
+    unknownFields: (raw) => Object.keys(raw).filter((key) => !(key in fields.shape) && !COMMON_FIELDS.includes(key)),
+    writeOut: (raw) => fields.parse(raw),
+    run: (raw, context) => definition.run(fields.parse(raw), context),
+  };
+}

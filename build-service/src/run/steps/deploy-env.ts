@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { stepOf } from "./step.ts";
+
+const Fields = z.object({
+  env_id: z.string().min(1),
+  env_version: z.int().positive().nullish(),
+  ttl_seconds: z.int().default(7200),
+  disk_size_gb: z.number().default(10),
+  gateway_mode: z.string().default("performance"),
+  cpu: z.number().nullish(),
+  memory_mb: z.number().nullish(),
+  sandbox_type: z.string().min(1).nullish(),
+  artifact_id: z.string().nullish(),
+  artifact_version: z.int().positive().nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export const deployEnvStep = stepOf({
+  type: "deploy_env",
+  fields: Fields,
+  entityRefs: [
+    { path: "env_id", kind: "env", versionPath: "env_version" },
+    { path: "artifact_id", kind: "artifact", versionPath: "artifact_version" },
+  ],
+  async run() {
+    throw new Error("written with the task graph");
+  },
+});
