@@ -1,0 +1,27 @@
+import { UserError } from "@agent-env/protocol";
+import { z } from "zod";
+import type { Store } from "./store.ts";
+
+const text = new TextDecoder("utf-8", { fatal: true });
+
+/** The JSON object at `key`, read by `schema`; null where nothing is. Throws a UserError that names the key otherwise. */
+export async function readJson<Schema extends z.ZodType>(store: Store, key: string, schema: Schema): Promise<z.infer<Schema> | null> {
+  const found = await store.objects.get(key);
+  return found === null ? null : parseStored(key, found.bytes, schema);
+}
+
+/** Bytes of the store as JSON of that shape. Throws a UserError that names the key when they are not. */
+export function parseStored<Schema extends z.ZodType>(key: string, bytes: Uint8Array, schema: Schema): z.infer<Schema> {
+  try {
+    return schema.parse(JSON.parse(text.decode(bytes)));
+  } catch (error) {
+    throw new UserError(
+      {
+        what: `${key}: stored, but it can't be read`,
+        why: error instanceof z.ZodError ? z.prettifyError(error) : String(error),
+        next: "it was changed by something else: put it again under its id",
+      },
+      { cause: error },
+    );
+  }
+}

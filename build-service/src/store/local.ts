@@ -1,0 +1,185 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError } from "@agent-env/protocol";
+import type { Miniflare } from "miniflare";
+import { emptyStore } from "./empty.ts";
+import { fileLock } from "./lock.ts";
+import { withRetry } from "./retry.ts";
+import type { ObjectHead, ObjectStore, Projections, Store, StoredObject } from "./store.ts";
+
+/** The names that `wrangler.toml` gives the same two: a record written here is served at once under `wrangler dev`. */
+export const KV_NAMESPACE_ID = "agent-env-records";
+export const R2_BUCKET = "agent-env-store";
+
+/** Of 40 racing writers none has needed more than 5; the pauses add up to some 6 s. */
+const TRIES = 20;
+
+/** What of Miniflare's bindings the store uses. Their own types need a Worker's globals. */
+type R2Head = { key: string; size: number; etag: string; customMetadata?: Record<string, string> };
+type R2Condition = { onlyIf?: { etagDoesNotMatch?: string; etagMatches?: string }; customMetadata?: Record<string, string> };
+type R2 = {
+  get(key: string): Promise<(R2Head & { arrayBuffer(): Promise<ArrayBuffer> }) | null>;
+  head(key: string): Promise<R2Head | null>;
+  put(key: string, value: Buffer, options?: R2Condition): Promise<R2Head | null>;
+  delete(key: string): Promise<void>;
+  list(options: {
+    prefix: string;
+    cursor?: string;
+    include: string[];
+  }): Promise<{ objects: R2Head[] } & ({ truncated: false } | { truncated: true; cursor: string })>;
+};
+type Kv = { get(key: string): Promise<string | null>; put(key: string, value: string): Promise<void>; delete(key: string): Promise<void> };
+
+/**
+ * The local store: Miniflare's R2 and KV in `<stateDir>/v3`, the files that `wrangler dev --persist-to <stateDir>` uses.
+ * `mode: "read"` on a state folder that isn't there gives an empty store and makes nothing.
+ *
+ * Throws a UserError (exit code 2) when the folder can't be written.
+ */
+export async function openLocalStore(stateDir: string, mode: "read" | "write"): Promise<Store> {
+  if (mode === "read" && !existsSync(join(stateDir, "v3"))) return emptyStore(stateDir);
+  makeStateDir(stateDir);
+  const miniflare = await startMiniflare(join(stateDir, "v3"));
+  const { STORE, RECORDS } = (await miniflare.getBindings()) as { STORE: R2; RECORDS: Kv };
+  return {
+    objects: objectsOver(STORE),
+    projections: projectionsOver(RECORDS),
+    lock: (name, owner, onWait, signal) => fileLock(join(stateDir, "locks"), { name, owner, onWait, signal }),
+    close: () => miniflare.dispose(),
+  };
+}
+
+/** Makes the state folder where it isn't there. Throws a UserError (exit code 2) that names it when it can't be used. */
+export function makeStateDir(stateDir: string): void {
+  try {
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    accessSync(stateDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new UserError(
+      {
+        what: `${stateDir}: the state folder can't be written`,
+        why: error instanceof Error ? error.message : String(error),
+        next: "set AGENT_ENV_STATE_DIR to a folder that you can write",
+        exitCode: 2,
+      },
+      { cause: error },
+    );
+  }
+}
+
+async function startMiniflare(persistPath: string): Promise<Miniflare> {
+  const require = createRequire(import.meta.url);
+  process.env["AGENT_ENV_WORKERD"] ??= createRequire(require.resolve("miniflare"))("workerd").default as string;
+  process.env["MINIFLARE_WORKERD_PATH"] = fileURLToPath(new URL("workerd.sh", import.meta.url));
+  const { Log, LogLevel, Miniflare } = await import("miniflare");
+  const miniflare = new Miniflare({
+    resourcePersistencePath: persistPath,
+    cf: false,
+    enableDevRegistry: false,
+    telemetry: { enabled: false },
+    logRequests: false,
+    log: new Log(LogLevel.NONE),
+    workers: [
+      {
+        config: {
+          name: "store",
+          compatibilityDate: "2026-11-17",
+          manifest: {
+            mainModule: "none.mjs",
+            modulesRoot: "/",
+            modules: { "none.mjs": { type: "esm", contents: "export default { fetch: () => new Response(null, { status: 404 }) };" } },
+          },
+          env: { RECORDS: { type: "kv", id: KV_NAMESPACE_ID }, STORE: { type: "r2", name: R2_BUCKET } },
+        },
+      },
+    ],
+  });
+  await miniflare.ready;
+  return miniflare;
+}
+
+/**
+ * workerd's SQLite answers BUSY instead of waiting when another process writes. It comes as an error with no code: every
+ * error of a binding is taken for that and tried again, and the last one is thrown.
+ */
+function patiently<T>(attempt: (earlierTries: number) => Promise<T>): Promise<T> {
+  return withRetry({ tries: TRIES, isRetryable: (error) => !(error instanceof UserError) }, attempt);
+}
+
+function objectsOver(bucket: R2): ObjectStore {
+  const put = (key: string, content: Uint8Array | string, options: R2Condition) => bucket.put(key, bufferOf(content), options);
+  return {
+    get: (key) =>
+      patiently(async () => {
+        const found = await bucket.get(key);
+        return found && storedObject(found, new Uint8Array(await found.arrayBuffer()));
+      }),
+    head: (key) =>
+      patiently(async () => {
+        const found = await bucket.head(key);
+        return found && headOf(found);
+      }),
+    create: (key, content, metadata) =>
+      patiently(async (earlierTries) => {
+        const written = await put(key, content, { onlyIf: { etagDoesNotMatch: "*" }, ...withMetadata(metadata) });
+        // An earlier try may have been committed although it was answered with an error: then what is there is ours.
+        return written !== null || (earlierTries > 0 && (await holdsExactly(bucket, key, content)));
+      }),
+    put: async (key, content, metadata) => {
+      await patiently(() => put(key, content, withMetadata(metadata)));
+    },
+    replace: (key, content, etag) =>
+      patiently(async (earlierTries) => {
+        const written = await put(key, content, { onlyIf: { etagMatches: etag } });
+        return written !== null || (earlierTries > 0 && (await holdsExactly(bucket, key, content)));
+      }),
+    remove: (key) => patiently(() => bucket.delete(key)),
+    list: (prefix) => patiently(() => listAll(bucket, prefix)),
+  };
+}
+
+function projectionsOver(namespace: Kv): Projections {
+  return {
+    get: (key) => patiently(() => namespace.get(key)),
+    put: (key, value) => patiently(() => namespace.put(key, value)),
+    remove: (key) => patiently(() => namespace.delete(key)),
+  };
+}
+
+async function listAll(bucket: R2, prefix: string): Promise<ObjectHead[]> {
+  const found: ObjectHead[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({ prefix, include: ["customMetadata"], ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...page.objects.map(headOf));
+    cursor = page.truncated ? page.cursor : undefined;
+  } while (cursor !== undefined);
+  return found;
+}
+
+/** R2's etag of a single put is the MD5 of its bytes. */
+async function holdsExactly(bucket: R2, key: string, content: Uint8Array | string): Promise<boolean> {
+  const found = await bucket.head(key);
+  return found?.etag === createHash("md5").update(bufferOf(content)).digest("hex");
+}
+
+/** R2 wants a value of known length. */
+function bufferOf(content: Uint8Array | string): Buffer {
+  return typeof content === "string" ? Buffer.from(content, "utf8") : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+}
+
+function withMetadata(metadata: Record<string, string> | undefined): R2Condition {
+  return metadata === undefined ? {} : { customMetadata: metadata };
+}
+
+function headOf(found: R2Head): ObjectHead {
+  return { key: found.key, sizeBytes: found.size, etag: found.etag, metadata: found.customMetadata ?? {} };
+}
+
+function storedObject(found: R2Head, bytes: Uint8Array): StoredObject {
+  return { bytes, etag: found.etag, metadata: found.customMetadata ?? {} };
+}

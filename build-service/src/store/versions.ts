@@ -1,0 +1,83 @@
+import { AnyRecord, envKvKey, type Kind, latestKey, recordKey, UserError } from "@agent-env/protocol";
+import { z } from "zod";
+import { encodedId } from "../bundle/ids.ts";
+import { readJson } from "./json.ts";
+import type { Store } from "./store.ts";
+
+const Pointer = z.object({ version: z.int().positive() });
+
+/**
+ * The newest version of an id; 0 when there is none. Starts at the pointer, which may lag after a crash, and looks on
+ * until a version is missing, so a reader is never fooled by it.
+ */
+export async function latestVersion(store: Store, kind: Kind, id: string): Promise<number> {
+  const encoded = encodedId(id);
+  const pointer = await readJson(store, latestKey(kind, encoded), Pointer);
+  let version = pointer?.version ?? 0;
+  while ((await store.objects.head(recordKey(kind, encoded, version + 1))) !== null) version++;
+  return version;
+}
+
+/** One version of an id, or null. Throws a UserError when it is there and can't be read. */
+export async function readVersion(store: Store, kind: Kind, id: string, version: number): Promise<AnyRecord | null> {
+  return readJson(store, recordKey(kind, encodedId(id), version), AnyRecord);
+}
+
+/** The metadata that a version's object was written with (attempt and digest), or null where there is no such version. */
+export async function versionMetadata(
+  store: Store,
+  kind: Kind,
+  id: string,
+  version: number,
+): Promise<Readonly<Record<string, string>> | null> {
+  const head = await store.objects.head(recordKey(kind, encodedId(id), version));
+  return head?.metadata ?? null;
+}
+
+/**
+ * Writes one version, create-only; false when that number is taken. The caller moves the pointer with `finishVersion`
+ * once all that belongs to the version is there.
+ */
+export async function createVersion(store: Store, kind: Kind, record: AnyRecord, metadata: Record<string, string>): Promise<boolean> {
+  const { id, version, type } = record;
+  if (kind === "env" && version > 1) {
+    const earlier = await readVersion(store, kind, id, version - 1);
+    if (earlier !== null && earlier.type !== type) {
+      throw new UserError({
+        what: `${id}: is an env of type ${earlier.type} in the store, and this is a ${type}`,
+        why: "what deploys an env relies on its type, so an id keeps the type that it had first",
+        next: "give the new one another id",
+      });
+    }
+  }
+  return store.objects.create(recordKey(kind, encodedId(id), version), `${JSON.stringify(record)}\n`, metadata);
+}
+
+/** Moves the latest pointer to `record` and shows an env to the edge. Safe to repeat; never moves the pointer back. */
+export async function finishVersion(store: Store, kind: Kind, record: AnyRecord): Promise<void> {
+  const encoded = encodedId(record.id);
+  const pointer = await readJson(store, latestKey(kind, encoded), Pointer);
+  if (pointer !== null && pointer.version > record.version) return;
+  if (pointer?.version !== record.version) await store.objects.put(latestKey(kind, encoded), JSON.stringify({ version: record.version }));
+  if (kind !== "env") return;
+  await store.projections.put(envKvKey(encoded), JSON.stringify({ revision: record.version, record }));
+}
+
+/** How often a plain put that lost the race for a number tries the next one (4-bundle §11.1). */
+const RACES = 5;
+
+/** Writes `record` as the next version of its id, and finishes it. The record it has become, with its version. */
+export async function putNextVersion(store: Store, kind: Kind, record: Omit<AnyRecord, "version">, metadata: Record<string, string>): Promise<AnyRecord> {
+  for (let race = 0; race < RACES; race++) {
+    const version = (await latestVersion(store, kind, String(record["id"]))) + 1;
+    const written = AnyRecord.parse({ ...record, version });
+    if (!(await createVersion(store, kind, written, metadata))) continue;
+    await finishVersion(store, kind, written);
+    return written;
+  }
+  throw new UserError({
+    what: `${String(record["id"])}: ${RACES} times another writer took the next version first`,
+    why: "something else writes this id all the time",
+    next: "find out what does, then try again",
+  });
+}
