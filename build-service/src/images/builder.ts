@@ -37,6 +37,8 @@ export type BuildResult = {
 /** Builds images on an Engine and says what it holds. Null where no selected deploy needs one (the process provider). */
 export interface ImageBuilder {
   build(request: BuildRequest, emit: Emit, signal: AbortSignal): Promise<BuildResult>;
+  /** The Engine's own platform, as `linux/amd64`: what an image without a platform is built for. */
+  platform(): Promise<string>;
   holds(engineImageId: string): Promise<boolean>;
   /** The Engine's ids of those references that it holds now. */
   idsOf(references: readonly string[]): Promise<Readonly<Record<string, string>>>;
@@ -45,8 +47,11 @@ export interface ImageBuilder {
 /** `builds/<encoded id>/<version>/<platform>/<n>.json` (4-bundle §10.3). The highest n holds. */
 export type BuildRow = {
   readonly image_id: string;
+  /** What it was built from. A row whose digest is not its record's was left by a run that ended before the record. */
+  readonly source_digest: string;
   readonly bases: Readonly<Record<string, string>>;
   readonly built_at: string;
+  /** `r2:<key>` of the whole log. */
   readonly log: string;
   readonly manifest_digest?: string;
 };

@@ -9,7 +9,8 @@ export type Service = {
   readonly role: "mcp" | "backend" | "frontend" | "gateway";
   /** The env's server that it belongs to; null for the gateway. */
   readonly server: string | null;
-  readonly image: DockerImageRecord;
+  /** Null: the gateway on a provider that runs it without an image (`image: "source"`). */
+  readonly image: DockerImageRecord | null;
   /** The port it listens on inside a container. A provider without networks of its own hands out another. */
   readonly port: number;
   /** Reached from this machine, on 127.0.0.1. */
@@ -44,6 +45,18 @@ export type Probe = {
 };
 export type ProbeResult = { readonly name: string; readonly ok: boolean; readonly reason: string; readonly afterMs: number };
 
+/** What a provider holds of one deployment, as its labels say. */
+export type Labelled = {
+  readonly kind: LeftUp["kind"];
+  readonly name: string;
+  readonly deploymentId: string;
+  readonly owner: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+  /** `stateLabel` of the state folder whose runs may own it: only there is known whether the owner still lives. */
+  readonly state: string;
+};
+
 /** Where servers run. One file a provider, and one line in `registry.ts`. */
 export interface SandboxProvider {
   readonly capabilities: SandboxCapabilities;
@@ -53,13 +66,18 @@ export interface SandboxProvider {
   imageProblems(dockerfile: { readonly path: string; readonly text: string }): readonly string[];
   /** Makes what a deployment's services need around them: a network, a folder. Labelled at creation. */
   open(spec: SessionSpec, context: DeployContext): Promise<SandboxSession>;
+  /** Everything of any deployment that is on this machine, ended things too. Empty where the provider can't be used. */
+  labelled(context: Pick<DeployContext, "stateDir">): Promise<readonly Labelled[]>;
   /** Removes whatever of that deployment is still there, from labels alone. */
   remove(deploymentId: string, context: Pick<DeployContext, "stateDir" | "emit">): Promise<LeftUp[]>;
 }
 
 /** One deployment in the making, and then running. */
 export interface SandboxSession {
-  /** Settles the addresses of all services before any is started, since they are told of each other. */
+  /**
+   * Settles the addresses of all services before any is started, since they are told of each other. The map is live: an
+   * `outside` address changes when its port turned out to be taken at the start, so read it after that.
+   */
   reserve(services: readonly Service[]): Promise<ReadonlyMap<string, Address>>;
   start(service: Service, env: Readonly<Record<string, string>>): Promise<void>;
   /**
