@@ -1,0 +1,81 @@
+import { UserError } from "@agent-env/protocol";
+import type Docker from "dockerode";
+import type { Emit } from "../report/events.ts";
+import { engineLines } from "./build-log.ts";
+import { ask, engineMessage, orWhenGone } from "./engine.ts";
+
+/** A base image that comes from this product and from no registry. */
+export type OwnBase = {
+  owns(reference: string): boolean;
+  /** Makes it on the Engine where it isn't there as it should be. */
+  make(reference: string, request: BaseRequest): Promise<void>;
+  /** False when the one that the Engine holds is out of date, so that the next build will make another. */
+  isCurrent(reference: string, labels: Readonly<Record<string, string>>): Promise<boolean>;
+};
+
+export type BaseRequest = {
+  readonly docker: Docker;
+  /** The entry whose image is to be built on it, for events and messages. */
+  readonly entry: string;
+  readonly platform: string | null;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * The Engine's ids of the base images, after those that it lacked were made or pulled. Throws a UserError that names the
+ * one that can't be had.
+ */
+export async function heldBases(
+  references: readonly string[],
+  ownBases: readonly OwnBase[],
+  request: BaseRequest,
+): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const reference of references) {
+    const own = ownBases.find((base) => base.owns(reference));
+    if (own) await own.make(reference, request);
+    const id = (await imageId(request.docker, reference)) ?? (await pulled(reference, request));
+    ids[reference] = id;
+  }
+  return ids;
+}
+
+/** The Engine's id of an image, or null when it holds none of that name. */
+export async function imageId(docker: Docker, reference: string): Promise<string | null> {
+  const found = await ask(`look for the image ${reference}`, orWhenGone(null, docker.getImage(reference).inspect()));
+  return found?.Id ?? null;
+}
+
+async function pulled(reference: string, { docker, entry, platform, emit, signal }: BaseRequest): Promise<string> {
+  emit({ kind: "image", entry, phase: "log", message: `pulling the base image ${reference}` });
+  try {
+    const stream = await docker.pull(withTag(reference), { abortSignal: signal, ...(platform === null ? {} : { platform }) });
+    for await (const line of engineLines(stream as AsyncIterable<Uint8Array>)) {
+      if (line.error) throw new Error(line.errorDetail?.message ?? line.error);
+      // Layers report many times a second; what ends is worth a line.
+      if (line.status && !line.progress) {
+        emit({ kind: "image", entry, phase: "log", message: line.id ? `${line.id}: ${line.status}` : line.status });
+      }
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new UserError(
+      {
+        what: `${entry}: the base image ${reference} is not on this machine and can't be pulled`,
+        why: engineMessage(error),
+        next: "make its registry reachable, or `docker load` the image; in a checkout, `npm run setup` makes local stand-ins of the usual ones",
+      },
+      { cause: error },
+    );
+  }
+  const id = await imageId(docker, reference);
+  if (id === null) throw new Error(`${reference} was pulled and is not on the Engine`);
+  return id;
+}
+
+/** The Engine pulls every tag of a repository that is named without one. */
+function withTag(reference: string): string {
+  const lastPart = reference.slice(reference.lastIndexOf("/") + 1);
+  return lastPart.includes(":") || lastPart.includes("@") ? reference : `${reference}:latest`;
+}

@@ -1,0 +1,134 @@
+import { Readable } from "node:stream";
+import { UserError } from "@agent-env/protocol";
+import type Docker from "dockerode";
+import type { Emit } from "../report/events.ts";
+import { dockerfileFacts } from "./bases.ts";
+import { heldBases, imageId, type OwnBase } from "./bases-held.ts";
+import { BuildLog, type BuildStep, engineLines } from "./build-log.ts";
+import type { BuildRequest, BuildResult, ImageBuilder } from "./builder.ts";
+import { ask, engineMessage, engineStatus, orWhenGone } from "./engine.ts";
+import { fileInTar } from "./tar-entry.ts";
+
+/** Labels of every image that is built here (4-bundle §10.6). */
+export const IMAGE_LABEL = "agent-env.image";
+export const SOURCE_LABEL = "agent-env.source";
+
+/** How much of a failed build's output its message shows. */
+const TAIL_LINES = 40;
+
+/** Images over one Engine's API, through its classic builder. */
+export function engineBuilder(docker: Docker, ownBases: readonly OwnBase[]): ImageBuilder {
+  return {
+    build: (request, emit, signal) => buildImage(docker, ownBases, request, emit, signal),
+    async platform() {
+      const { Os, Arch } = await ask("tell its platform", docker.version());
+      return `${Os}/${Arch}`;
+    },
+    holds: async (engineImageId) => (await imageId(docker, engineImageId)) !== null,
+    async idsOf(references) {
+      const ids: Record<string, string> = {};
+      for (const reference of references) {
+        const found = await ask(`look for the image ${reference}`, orWhenGone(null, docker.getImage(reference).inspect()));
+        if (found === null) continue;
+        const own = ownBases.find((base) => base.owns(reference));
+        const current = own === undefined || (await own.isCurrent(reference, found.Config.Labels ?? {}));
+        ids[reference] = current ? found.Id : `${found.Id} (out of date)`;
+      }
+      return ids;
+    },
+  };
+}
+
+/**
+ * Builds one image from exactly the given tar. Emits each step as it starts and each line of output. Throws a UserError with
+ * the first error and the last 40 lines when the build fails, and `signal.reason` when it is aborted.
+ */
+async function buildImage(
+  docker: Docker,
+  ownBases: readonly OwnBase[],
+  request: BuildRequest,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<BuildResult> {
+  const { entry, dockerfile, platform } = request;
+  signal.throwIfAborted();
+  const dockerfileText = await fileInTar(request.context, dockerfile);
+  if (dockerfileText === null) throw new Error(`${entry}: the context of ${request.sourceDigest} holds no ${dockerfile}`);
+  const facts = dockerfileFacts(dockerfileText);
+  if (facts.needsBuildKit.length > 0) {
+    throw new UserError({
+      what: `${entry}: ${dockerfile}: ${facts.needsBuildKit.join("; ")}`,
+      why: "images are built by the Engine's classic builder, the one that every Engine has",
+      next: "write those lines without it",
+    });
+  }
+
+  emit({ kind: "image", entry, phase: "start", message: `building ${request.tag}` });
+  const bases = await heldBases(facts.bases, ownBases, { docker, entry, platform, emit, signal });
+  const log = await runBuild(docker, request, emit, signal);
+  if (log.error !== null || log.imageId === null) throw buildFailure(request, log, emit);
+  emit({ kind: "image", entry, phase: "done", message: `built ${log.imageId}` });
+  return { engineImageId: log.imageId, bases, log: log.text };
+}
+
+async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signal: AbortSignal): Promise<BuildLog> {
+  const { entry, imageId, sourceDigest, dockerfile, platform, tag } = request;
+  const log = new BuildLog();
+  try {
+    const output = await docker.buildImage(Readable.from([request.context]), {
+      dockerfile,
+      t: tag,
+      labels: { [IMAGE_LABEL]: imageId, [SOURCE_LABEL]: sourceDigest },
+      // An aborted build leaves its containers unless both are set.
+      rm: true,
+      forcerm: true,
+      nocache: request.noCache ?? false,
+      abortSignal: signal,
+      ...(platform === null ? {} : { platform }),
+    });
+    let shown: BuildStep | null = null;
+    for await (const message of engineLines(output as AsyncIterable<Uint8Array>)) {
+      for (const line of log.add(message)) {
+        if (log.step !== null && log.step !== shown) {
+          shown = log.step;
+          emit({ kind: "image", entry, phase: "step", message: shown.instruction, step: shown.step, steps: shown.steps });
+        } else {
+          emit({ kind: "image", entry, phase: "log", message: line });
+        }
+      }
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // What the builder can't even start on: a Dockerfile that doesn't parse.
+    if (engineStatus(error) === null || engineStatus(error) === 404) return ask(`build ${entry}`, Promise.reject(error));
+    log.error ??= engineMessage(error);
+  }
+  return log;
+}
+
+function buildFailure(request: BuildRequest, log: BuildLog, emit: Emit): UserError {
+  const { entry, dockerfile } = request;
+  const error = log.error ?? "the Engine ended the build without an image";
+  const at = log.step === null ? "" : ` at step ${log.step.step} of ${log.step.steps}: ${log.step.instruction}`;
+  const tail = log.tail(TAIL_LINES);
+  emit({ kind: "image", entry, phase: "failed", message: error });
+  return new BuildFailed(
+    {
+      what: `${entry}: the build of ${dockerfile} failed${at}`,
+      why: tail === "" ? error : `${error}\nIts last lines:\n${tail}`,
+      next: `mend ${dockerfile} or what it copies, then run the same command again`,
+    },
+    log.text,
+  );
+}
+
+/** A build that failed, with its whole log. */
+export class BuildFailed extends UserError {
+  readonly log: string;
+
+  constructor(problem: { what: string; why: string; next: string }, log: string) {
+    super(problem);
+    this.name = "BuildFailed";
+    this.log = log;
+  }
+}

@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import { blobKey, type DockerImageRecord, objectKey, objectUrl, UserError } from "@agent-env/protocol";
+import { z } from "zod";
+import { encodedId } from "../bundle/ids.ts";
+import type { Emit } from "../report/events.ts";
+import { parseStored } from "../store/json.ts";
+import type { Store } from "../store/store.ts";
+import { BuildFailed } from "./build.ts";
+import type { BuildRow, ImageBuilder } from "./builder.ts";
+
+export type EnsureRequest = {
+  readonly store: Store;
+  readonly record: DockerImageRecord;
+  /** Shown in events: `envs/items (Dockerfile image)`. */
+  readonly entry: string;
+  readonly builder: ImageBuilder;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+  /** What has to be built is built without the Engine's cache (`--rebuild`). */
+  readonly noCache?: boolean;
+};
+
+const Row = z.object({
+  image_id: z.string(),
+  source_digest: z.string(),
+  bases: z.record(z.string(), z.string()),
+  built_at: z.string(),
+  log: z.string(),
+  manifest_digest: z.string().optional(),
+});
+
+/**
+ * The Engine's image of a record's version: the one that the newest build row names where the Engine still holds it, else
+ * built from the stored context as the next row, for a reason that is emitted (4-bundle §10.3). The record itself need not
+ * be written yet; its context must be. Safe to call at once from several processes.
+ */
+export async function ensureBuilt(request: EnsureRequest): Promise<{ engineImageId: string; built: boolean }> {
+  const { store, record, entry, builder, emit, signal } = request;
+  const prefix = await rowPrefix(record, builder);
+  const held = await heldRow(request, prefix);
+  if ("engineImageId" in held) return reused(held.engineImageId, request);
+
+  const lock = await store.lock(
+    `build/${record.id}`,
+    `building ${entry}`,
+    (holder) => emit({ kind: "wait", entry, message: `waits for its image: ${holder}` }),
+    signal,
+  );
+  try {
+    // Whoever held the lock may have built it.
+    const now = await heldRow(request, prefix);
+    if ("engineImageId" in now) return reused(now.engineImageId, request);
+    if (now.reason !== null) emit({ kind: "image", entry, phase: "log", message: now.reason });
+    return { engineImageId: await buildAsRow(request, prefix, now.n + 1), built: true };
+  } finally {
+    await lock.release();
+  }
+}
+
+/** The newest build row of a record's version on this Engine's platform; null when it was never built. */
+export async function newestBuildRow(
+  store: Store,
+  record: DockerImageRecord,
+  builder: ImageBuilder,
+): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
+  return newestRow(store, await rowPrefix(record, builder));
+}
+
+/** Where a version's rows are: a record without a platform is built for the Engine's own. */
+async function rowPrefix(record: DockerImageRecord, builder: ImageBuilder): Promise<string> {
+  const platform = record.platform ?? (await builder.platform());
+  return `builds/${encodedId(record.id)}/${record.version}/${platform.replaceAll("/", "-")}/`;
+}
+
+async function newestRow(store: Store, prefix: string): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
+  const numbers = (await store.objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
+  const n = Math.max(0, ...numbers.filter(Number.isInteger));
+  if (n === 0) return null;
+  const key = `${prefix}${n}.json`;
+  const found = await store.objects.get(key);
+  if (found === null) throw new Error(`${key} was listed and is gone`);
+  return { n, row: parseStored(key, found.bytes, Row) };
+}
+
+type Held = { readonly n: number } & ({ readonly engineImageId: string } | { readonly reason: string | null });
+
+async function heldRow({ store, record, builder }: EnsureRequest, prefix: string): Promise<Held> {
+  const newest = await newestRow(store, prefix);
+  if (newest === null) return { n: 0, reason: null };
+  const { n, row } = newest;
+  if (row.source_digest !== record.source_digest) {
+    return { n, reason: "built again: the last build of this version was of other files, by a run that ended before it wrote the version" };
+  }
+  if (await builder.holds(row.image_id)) return { n, engineImageId: row.image_id };
+  return { n, reason: `built again: the Engine has lost ${row.image_id} of ${row.built_at}; its files come from the store` };
+}
+
+function reused(engineImageId: string, { entry, emit }: EnsureRequest): { engineImageId: string; built: false } {
+  emit({ kind: "image", entry, phase: "reused", message: `reused: the Engine holds ${engineImageId}` });
+  return { engineImageId, built: false };
+}
+
+async function buildAsRow(
+  { store, record, entry, builder, emit, signal, noCache }: EnsureRequest,
+  prefix: string,
+  n: number,
+): Promise<string> {
+  const contextKey = objectKey(record.build_context_object_url);
+  const context = await store.objects.get(contextKey);
+  if (context === null) {
+    throw new UserError({
+      what: `${record.id} v${record.version}: its build context is not in the store`,
+      why: `nothing is at ${contextKey}`,
+      next: "run its bundle, or put the image again",
+    });
+  }
+  try {
+    const result = await builder.build(
+      {
+        entry,
+        imageId: record.id,
+        sourceDigest: record.source_digest,
+        dockerfile: record.dockerfile_path,
+        platform: record.platform,
+        tag: record.image_name,
+        context: context.bytes,
+        ...(noCache === undefined ? {} : { noCache }),
+      },
+      emit,
+      signal,
+    );
+    const row: BuildRow = {
+      image_id: result.engineImageId,
+      source_digest: record.source_digest,
+      bases: result.bases,
+      built_at: new Date().toISOString(),
+      log: await keptLog(store, result.log),
+    };
+    const key = `${prefix}${n}.json`;
+    if (!(await store.objects.create(key, `${JSON.stringify(row)}\n`)))
+      throw new Error(`${key}: written by another process in spite of the lock`);
+    return result.engineImageId;
+  } catch (error) {
+    if (error instanceof BuildFailed) {
+      emit({ kind: "log", entry, level: "detail", message: `the whole log is in the store: ${await keptLog(store, error.log)}` });
+    }
+    throw error;
+  }
+}
+
+async function keptLog(store: Store, log: string): Promise<string> {
+  const key = blobKey(createHash("sha256").update(log).digest("hex"));
+  await store.objects.create(key, log);
+  return objectUrl(key);
+}
