@@ -44,7 +44,11 @@ export type DeployContext = {
 };
 
 /** A thing that could not be removed: what it is, its name, why. */
-export type LeftUp = { readonly kind: "container" | "network" | "volume" | "process" | "folder" | "image"; readonly name: string; readonly reason: string };
+export type LeftUp = {
+  readonly kind: "container" | "network" | "volume" | "process" | "folder" | "image";
+  readonly name: string;
+  readonly reason: string;
+};
 
 /** A running env. */
 export type Deployment = {

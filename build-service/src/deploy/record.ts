@@ -1,0 +1,67 @@
+import { DeploymentRecord, deploymentKvKey, deploymentObjectKey } from "@agent-env/protocol";
+import { parseStored, readJson } from "../store/json.ts";
+import type { Store } from "../store/store.ts";
+
+/** How often a change that lost the race against another one is made again on what is there by then. */
+const RACES = 20;
+
+/** Writes a new deployment's record, and shows it to the edge. */
+export async function createRecord(store: Store, record: DeploymentRecord): Promise<DeploymentRecord> {
+  const id = idOf(record);
+  if (!(await store.objects.create(deploymentObjectKey(id), textOf(record)))) throw new Error(`${id}: a deployment has that id already`);
+  await project(store, record);
+  return record;
+}
+
+/**
+ * Changes a deployment's record by compare-and-swap, with the next revision; null when there is none. `change` gives null
+ * to leave it as it is.
+ */
+export async function updateRecord(
+  store: Store,
+  id: string,
+  change: (record: DeploymentRecord) => Partial<DeploymentRecord> | null,
+): Promise<DeploymentRecord | null> {
+  const key = deploymentObjectKey(id);
+  for (let race = 0; race < RACES; race++) {
+    const found = await store.objects.get(key);
+    if (found === null) return null;
+    const record = parseStored(key, found.bytes, DeploymentRecord);
+    const changes = change(record);
+    if (changes === null) return record;
+    const changed: DeploymentRecord = { ...record, ...changes, revision: record.revision + 1 };
+    if (!(await store.objects.replace(key, textOf(changed), found.etag))) continue;
+    await project(store, changed);
+    return changed;
+  }
+  throw new Error(`${key}: ${RACES} changes in a row lost the race against others`);
+}
+
+/** The deployment's end: its record says `stopped`, and the edge no longer knows it. Safe to repeat. */
+export function closeRecord(store: Store, id: string): Promise<DeploymentRecord | null> {
+  return updateRecord(store, id, ({ status, owner }) =>
+    status === "stopped" && owner === null ? null : { status: "stopped", owner: null },
+  );
+}
+
+/** Ends a run's ownership, at the good end of `env deploy`: from then on only the expiry counts. */
+export function releaseDeployment(store: Store, id: string): Promise<DeploymentRecord | null> {
+  return updateRecord(store, id, ({ owner }) => (owner === null ? null : { owner: null }));
+}
+
+export function readRecord(store: Store, id: string): Promise<DeploymentRecord | null> {
+  return readJson(store, deploymentObjectKey(id), DeploymentRecord);
+}
+
+async function project(store: Store, record: DeploymentRecord): Promise<void> {
+  const key = deploymentKvKey(idOf(record));
+  if (record.status === "stopped") await store.projections.remove(key);
+  else await store.projections.put(key, JSON.stringify({ revision: record.revision, record }));
+}
+
+function idOf(record: DeploymentRecord): string {
+  if (record.deployment_id === undefined) throw new Error("a stored deployment has an id");
+  return record.deployment_id;
+}
+
+const textOf = (record: DeploymentRecord): string => `${JSON.stringify(record)}\n`;
