@@ -1,0 +1,49 @@
+import { chromium } from "./chromium.ts";
+import { engine } from "./engine.ts";
+import { images } from "./images.ts";
+import type { Machine } from "./machine.ts";
+import { installPackages } from "./packages.ts";
+import type { Found, Part, Say, Tier } from "./part.ts";
+import { python } from "./python.ts";
+
+/** All parts, each after those it needs. */
+export const PARTS: readonly Part[] = [engine, images, chromium, python];
+
+/** The parts that any of these tiers needs. */
+export function partsFor(tiers: readonly Tier[]): Part[] {
+  return PARTS.filter((part) => part.tiers.some((tier) => tiers.includes(tier)));
+}
+
+/** Looks at each part. Changes nothing. */
+export async function lookAt(parts: readonly Part[], machine: Machine): Promise<Map<Part, Found>> {
+  const found = new Map<Part, Found>();
+  for (const part of parts) found.set(part, await part.look(machine));
+  return found;
+}
+
+/** Makes ready what can be, and gives how each part stands afterwards. A part that can't be mended is `missing`, with the reason. */
+export async function mendParts(plan: ReadonlyMap<Part, Found>, machine: Machine, say: Say): Promise<Map<Part, Found>> {
+  const packages = packagesOf(plan);
+  if (packages.length > 0) await installPackages(packages, (line) => say(`packages: ${line}`));
+  const after = new Map<Part, Found>();
+  for (const [part, found] of plan) {
+    after.set(part, found.state === "mendable" ? await mended(part, machine, say) : found);
+  }
+  return after;
+}
+
+/** The Debian packages of all parts of a plan, each once. */
+export function packagesOf(plan: ReadonlyMap<Part, Found>): string[] {
+  return [...new Set([...plan.values()].flatMap((found) => (found.state === "mendable" ? found.packages : [])))];
+}
+
+async function mended(part: Part, machine: Machine, say: Say): Promise<Found> {
+  try {
+    await part.mend(machine, (line) => say(`${part.name}: ${line}`));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { state: "missing", why: error.message, next: "mend that, then npm run setup again" };
+  }
+  const found = await part.look(machine);
+  return found.state === "mendable" ? { state: "missing", why: `still ${found.detail}`, next: "npm run setup again" } : found;
+}
