@@ -1,0 +1,62 @@
+import { readFileSync, statSync } from "node:fs";
+import { parseJson } from "./json.ts";
+import { parseToml, type TomlTable } from "./toml.ts";
+
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** A config file's content, or why it can't be used: one sentence for a problem's message. */
+export type ConfigFile<Value> = { readonly value: Value } | { readonly problem: string };
+
+export function readTomlFile(disk: string): ConfigFile<TomlTable> {
+  return readConfigFile(disk, "TOML", parseToml);
+}
+
+export function readJsonFile(disk: string): ConfigFile<unknown> {
+  return readConfigFile(disk, "JSON", parseJson);
+}
+
+function readConfigFile<Value>(disk: string, format: string, parse: (text: string) => Value): ConfigFile<Value> {
+  const text = readConfigText(disk);
+  if ("problem" in text) return text;
+  try {
+    return { value: parse(text.value) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { problem: `is no valid ${format}: ${error.message}` };
+  }
+}
+
+/** The text of a regular file of at most 8 MiB in UTF-8, with or without BOM, with line feeds only. */
+export function readConfigText(disk: string): ConfigFile<string> {
+  try {
+    const { size } = statSync(disk);
+    if (size > MAX_BYTES) return { problem: `has ${size} bytes, and a config file may have ${MAX_BYTES}` };
+    return decodeUtf8(readFileSync(disk));
+  } catch (error) {
+    return { problem: `can't be read: ${ioReason(error)}` };
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): ConfigFile<string> {
+  try {
+    return { value: new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r\n?/g, "\n") };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { problem: "isn't UTF-8: save it in that encoding" };
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ELOOP: "its links form a loop",
+  ENOENT: "it isn't there",
+  EISDIR: "it is a folder",
+  ENAMETOOLONG: "its path is too long",
+};
+
+/** What a file system's error means, for a message. Anything that is no such error is thrown on. */
+export function ioReason(error: unknown): string {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") throw error;
+  return REASONS[error.code] ?? error.code;
+}

@@ -1,0 +1,34 @@
+const LONGEST_VALUE = 80;
+
+/** `text` on one line: control, format and separator characters and lone surrogates are escaped. */
+export function shownText(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped);
+}
+
+/** A value of a config file as JSON on one line, cut at 80 characters. */
+export function shownValue(value: unknown): string {
+  const json = shownText(JSON.stringify(value, plainly) ?? String(value));
+  return json.length > LONGEST_VALUE ? `${json.slice(0, LONGEST_VALUE - 1)}…` : json;
+}
+
+/** `"a", "b" and "c"`. */
+export function listed(texts: readonly string[]): string {
+  const quoted = texts.map((text) => shownText(JSON.stringify(text)));
+  const last = quoted.at(-1);
+  return quoted.length < 2 || last === undefined ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** A name for a message that tells two lookalikes apart: letters outside ASCII are escaped as well. */
+export function shownAscii(text: string): string {
+  return text.replace(/[^\x20-\x7e]/gu, escaped);
+}
+
+function escaped(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
+}
+
+/** TOML's integers arrive as big ones, which JSON doesn't know. */
+function plainly(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
+}

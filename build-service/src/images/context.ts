@@ -1,0 +1,73 @@
+import { readFileSync, statSync } from "node:fs";
+import { buffer } from "node:stream/consumers";
+import { UserError } from "@agent-env/protocol";
+import { pack } from "tar-stream";
+import type { EntryFile } from "../bundle/folder-files.ts";
+import { sha256Hex } from "../bundle/ids.ts";
+import type { ImageSource } from "./builder.ts";
+import { contextEntries, type FileDigest, fileDigest, sourceDigest } from "./digest.ts";
+
+/** The files' digests by path. Throws a UserError when a file can't be read. */
+export function fileDigests(files: readonly EntryFile[], shown: string): Record<string, FileDigest> {
+  return Object.fromEntries(files.map((file) => [file.path, readableDigest(file, shown)]));
+}
+
+function readableDigest(file: EntryFile, shown: string): FileDigest {
+  try {
+    return fileDigest(file, statSync(file.disk).size);
+  } catch (error) {
+    throw new UserError(
+      { what: `${shown}/${file.path}: can't be read`, why: String(error), next: "make it readable, then try again" },
+      { cause: error },
+    );
+  }
+}
+
+/** What an image is built from: those files, as they are now. `shown` is their folder, for messages. */
+export function imageSource(options: {
+  readonly files: readonly EntryFile[];
+  readonly dockerfile: string;
+  readonly platform: string | null;
+  readonly shown: string;
+}): ImageSource {
+  const { files, dockerfile, platform, shown } = options;
+  const digests = fileDigests(files, shown);
+  const dockerfileDisk = files.find(({ path }) => path === dockerfile)?.disk;
+  if (dockerfileDisk === undefined) throw new Error(`${shown}: ${dockerfile} isn't in its own context`);
+  return {
+    digest: sourceDigest({ dockerfile, platform, files: digests }),
+    dockerfile,
+    dockerfileText: readFileSync(dockerfileDisk, "utf8"),
+    platform,
+    files: digests,
+    tar: () => contextTar(files, digests, shown),
+  };
+}
+
+/**
+ * The context as a tar that is the same on every machine: sorted, without times and owners, two modes (4-bundle §10.2).
+ * Holds exactly the bytes that were hashed: throws a UserError when a file has changed since.
+ */
+async function contextTar(files: readonly EntryFile[], digests: Readonly<Record<string, FileDigest>>, shown: string): Promise<Uint8Array> {
+  const disks = new Map(files.map(({ path, disk }) => [path, disk]));
+  const tar = pack();
+  for (const [path, mode, sha256] of contextEntries(digests)) {
+    const header = { mode: Number.parseInt(mode, 8), mtime: new Date(0), uid: 0, gid: 0, uname: "", gname: "" };
+    const disk = disks.get(path);
+    if (sha256 === null || disk === undefined) tar.entry({ ...header, name: `${path}/`, type: "directory" });
+    else tar.entry({ ...header, name: path, type: "file" }, hashedBytes(disk, sha256, `${shown}/${path}`));
+  }
+  tar.finalize();
+  return buffer(tar);
+}
+
+/** The file's bytes, if they still are those that were hashed. */
+export function hashedBytes(disk: string, sha256: string, shown: string): Buffer {
+  const bytes = readFileSync(disk);
+  if (sha256Hex(bytes) === sha256) return bytes;
+  throw new UserError({
+    what: `${shown}: changed after the run had read it`,
+    why: "what is written must be what was planned",
+    next: "run the command again",
+  });
+}
