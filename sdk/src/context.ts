@@ -1,0 +1,60 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** Who calls, as the gateway says it; null where it says nothing. */
+export type Caller = { readonly role: string | null; readonly session: string | null };
+
+/** What a handler may know about the call it answers. */
+export type ToolContext = {
+  readonly caller: Caller;
+  readonly tool: string | null;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** 32 hex digits, new for each call. */
+  readonly callId: string | null;
+};
+
+/** What holds while a request is answered, for everything that runs for it. */
+type Scope = { readonly headers: Headers; readonly context: ToolContext };
+
+const NOBODY: ToolContext = { caller: { role: null, session: null }, tool: null, arguments: {}, callId: null };
+const NOTHING: Scope = { headers: new Headers(), context: NOBODY };
+const scopes = new AsyncLocalStorage<Scope>();
+
+/** The context of the call that is being answered; an empty one outside a call. */
+export function toolContext(): ToolContext {
+  return currentScope().context;
+}
+
+/** The request headers of the current scope; none outside a request. */
+export function currentHeaders(): Headers {
+  return currentScope().headers;
+}
+
+/** Runs `answer` for a request with these headers, with the caller that they name. */
+export function withRequest<T>(headers: Headers, answer: () => T): T {
+  return scopes.run({ headers, context: { ...NOBODY, caller: callerOf(headers, undefined) } }, answer);
+}
+
+/** Runs `answer` for one call within the current request. */
+export function withContext<T>(context: ToolContext, answer: () => T): T {
+  return scopes.run({ ...currentScope(), context }, answer);
+}
+
+/**
+ * The caller of an MCP request, by the table of 3-wire §mcp: a role key in `_meta` speaks whatever its value, and then no
+ * header is looked at. Leave `meta` undefined for a plain HTTP request.
+ */
+export function callerOf(headers: Headers, meta: Readonly<Record<string, unknown>> | undefined): Caller {
+  const named = meta?.["agentenv.io/session"];
+  const session = typeof named === "string" && named !== "" ? named : null;
+  if (meta !== undefined && Object.hasOwn(meta, "agentenv.io/role")) return { role: roleOf(meta["agentenv.io/role"]), session };
+  return { role: roleOf(headers.get("agentenv-role")), session: session ?? headers.get("mcp-session-id") };
+}
+
+/** A role that is no string, blank or `default` is no role. */
+function roleOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  const role = value.trim();
+  return role === "" || role === "default" ? null : role;
+}
+
+const currentScope = (): Scope => scopes.getStore() ?? NOTHING;

@@ -1,0 +1,162 @@
+import { DATA_OBJECTS_URI, DATA_PLANE_PATH } from "@agent-env/protocol";
+import { type Context, Hono } from "hono";
+import type { z } from "zod";
+import { CARD_PATH, type CardDeclaration, cardOf, environmentName } from "./card.ts";
+import { withRequest } from "./context.ts";
+import { answerData, type DataHandlers, dataOperations } from "./data-plane.ts";
+import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensions.ts";
+import { McpEndpoint } from "./mcp/endpoint.ts";
+import { loadMcpPackages, requireMcpPackages } from "./mcp/packages.ts";
+import type { Place } from "./place.ts";
+import { type ResourceDefinition, Resources } from "./resources.ts";
+import { listen, type Serving } from "./serve.ts";
+import { type OnToolCall, type ToolDefinition, Tools } from "./tools.ts";
+
+/** Where an environment's own MCP endpoint is. */
+const MCP_PATH = "/mcp";
+
+/**
+ * What serves one environment: its card, data plane, extensions, routes of its own, and MCP if it has tools or resources.
+ * Everything is added before `serve()`, and added wrongly it throws at once.
+ */
+export abstract class Environment {
+  /** As the card says it: `ENVIRONMENT_NAME`, else the declared name, else the class's. */
+  readonly name: string;
+  /** The Hono app, for routes of the author's own. */
+  readonly app = new Hono();
+  readonly #declaration: CardDeclaration;
+  readonly #tools: Tools;
+  readonly #resources = new Resources();
+  readonly #extensions = new Extensions();
+  #data: DataHandlers = {};
+  #mcp: Promise<McpEndpoint> | undefined;
+
+  constructor(card: CardDeclaration = {}) {
+    this.name = environmentName(card, new.target.name);
+    this.#declaration = card;
+    this.#tools = new Tools(this.name);
+    this.#addRoutes();
+  }
+
+  /** Where it listens unless `serve()` is told otherwise. */
+  protected abstract place(): Place;
+
+  /** Adds a tool. `{environment_name}` in its name becomes the environment's. */
+  tool<Input extends z.ZodRawShape = Record<never, never>, Output extends z.ZodType = z.ZodType<unknown>>(
+    name: string,
+    definition: ToolDefinition<Input, Output>,
+  ): this {
+    requireMcpPackages(`tool ${JSON.stringify(name)} of ${this.name}`);
+    this.#tools.add(name, definition);
+    return this;
+  }
+
+  /** Changes what a tool says about itself, on the card and in `tools/list` together. It may do so while it serves. */
+  async describeTool(name: string, description: string): Promise<void> {
+    this.#tools.describe(name, description);
+    await (await this.#mcp)?.toolsChanged();
+  }
+
+  /** Runs before each call of a known tool: null lets it go on, a complete call result answers instead. */
+  onToolCall(hook: OnToolCall): this {
+    this.#tools.onCall(hook);
+    return this;
+  }
+
+  /** Adds a resource under a fixed URI. */
+  resource(uri: string, definition: ResourceDefinition): this {
+    requireMcpPackages(`resource ${JSON.stringify(uri)} of ${this.name}`);
+    this.#resources.add(uri, definition);
+    return this;
+  }
+
+  /** Sets how data is reset, added and read. `jsonData` makes the handlers where the data is one JSON document. */
+  data(handlers: DataHandlers): this {
+    if (handlers.getUnderGrant !== undefined && handlers.get === undefined) {
+      throw new Error("data: getUnderGrant needs get beside it, for callers that offer no place to write to");
+    }
+    this.#data = handlers;
+    return this;
+  }
+
+  /** Adds the only method of an extension (`name`), or one of several (`op`), with its route. */
+  extension<Input extends z.ZodRawShape = Record<never, never>>(
+    uri: string,
+    named: { readonly name: string } | { readonly op: string },
+    definition: ExtensionMethod<Input>,
+  ): this {
+    this.#route(this.#extensions.add(uri, named, definition));
+    return this;
+  }
+
+  /** Whether it serves MCP: with at least one tool or resource. */
+  servesMcp(): boolean {
+    return this.#tools.size > 0 || this.#resources.size > 0;
+  }
+
+  /** The card as it is served now. */
+  card(): Readonly<Record<string, unknown>> {
+    const extensions = this.#extensions.list();
+    return cardOf(this.#declaration, {
+      name: this.name,
+      operations: dataOperations(this.#data),
+      mcp: this.servesMcp(),
+      tools: this.#tools.list(),
+      extensions: this.#data.getUnderGrant === undefined ? extensions : [...extensions, { uri: DATA_OBJECTS_URI }],
+    });
+  }
+
+  /** Answers one request, without a server. `node` is the request as Node got it, where there is one. */
+  readonly fetch = async (request: Request, node?: { readonly incoming: RawRequest }): Promise<Response> => {
+    const headers = new Headers(request.headers);
+    const role = firstHeader(node?.incoming, "agentenv-role");
+    if (role !== undefined) headers.set("agentenv-role", role);
+    return await withRequest(headers, async () => await this.app.fetch(request));
+  };
+
+  /** Listens, and ends cleanly on SIGTERM and SIGINT: calls in flight are answered, then the process exits. */
+  async serve(place: Partial<Place> = {}): Promise<Serving> {
+    const mcp = this.servesMcp() ? await this.#endpoint() : undefined;
+    return await listen({ ...this.place(), ...place }, { name: this.name, fetch: this.fetch, closing: () => mcp?.endIdleStreams() });
+  }
+
+  #addRoutes(): void {
+    const { app } = this;
+    app.get(CARD_PATH, (c) => c.json(this.card()));
+    app.all(CARD_PATH, methodNotAllowed("GET, HEAD"));
+    app.get("/ready", (c) => c.json({ ok: true }));
+    app.post(DATA_PLANE_PATH, async (c) => c.json(await answerData(this.#data, await c.req.text())));
+    app.all(DATA_PLANE_PATH, methodNotAllowed("POST"));
+    app.all(MCP_PATH, async (c) => (this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw) : c.notFound()));
+    app.onError((error, c) => {
+      console.error(`${c.req.method} ${c.req.path} failed:`, error);
+      return c.text("Internal Server Error", 500);
+    });
+  }
+
+  #endpoint(): Promise<McpEndpoint> {
+    const content = { name: this.name, tools: this.#tools, resources: this.#resources };
+    this.#mcp ??= loadMcpPackages().then((packages) => new McpEndpoint(packages, content));
+    return this.#mcp;
+  }
+
+  #route({ verb, path, answer }: ExtensionRoute): void {
+    this.app.on(verb, path, async (c) => {
+      const raw = verb === "GET" ? { query: new URL(c.req.url).searchParams } : { body: await c.req.text() };
+      const { status, body } = await answer(raw);
+      return Response.json(body, { status });
+    });
+    this.app.all(path, methodNotAllowed(verb));
+  }
+}
+
+type RawRequest = { readonly rawHeaders: readonly string[] };
+
+/** The first of repeated header fields, which a `Headers` object would join. */
+function firstHeader(incoming: RawRequest | undefined, name: string): string | undefined {
+  const raw = incoming?.rawHeaders ?? [];
+  const at = raw.findIndex((field, index) => index % 2 === 0 && field.toLowerCase() === name);
+  return at === -1 ? undefined : raw[at + 1];
+}
+
+const methodNotAllowed = (allow: string) => (c: Context) => c.text("Method Not Allowed", 405, { Allow: allow });

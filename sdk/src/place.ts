@@ -1,0 +1,51 @@
+import type { Server } from "node:http";
+import { UserError } from "@agent-env/protocol";
+
+/** Where a server listens. */
+export type Place = { readonly host: string; readonly port: number };
+
+const CLOSE_BUDGET_MS = 5_000;
+
+/** The port in a variable. Throws a `UserError` if it holds something else. */
+export function portFrom(variable: string, otherwise: number): number {
+  const given = process.env[variable];
+  if (given === undefined || given === "") return otherwise;
+  const port = Number(given);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UserError({
+    what: `${variable}=${JSON.stringify(given)} is no port`,
+    why: "a port is a whole number from 0 to 65535",
+    next: `set it to ${otherwise}, or leave it out`,
+    exitCode: 2,
+  });
+}
+
+/** Takes no new connection, drops idle ones as they become so, and the others when the budget ends. */
+export async function closeGracefully(server: Server): Promise<void> {
+  const closed = Promise.withResolvers<void>();
+  server.close(() => closed.resolve());
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
+  const budget = setTimeout(() => server.closeAllConnections(), CLOSE_BUDGET_MS);
+  await closed.promise;
+  clearInterval(idle);
+  clearTimeout(budget);
+}
+
+/** A listening address as a client on this machine writes it. */
+export function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::" || host === "") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+export function cantListen(name: string, { host, port }: Place, cause: NodeJS.ErrnoException): UserError {
+  const taken = cause.code === "EADDRINUSE";
+  return new UserError(
+    {
+      what: `${name} can't listen on ${host}:${port}`,
+      why: taken ? "another process has that port" : (cause.code ?? cause.message),
+      next: taken ? "end it, or set another port" : "set a host and port that this machine has",
+      exitCode: 2,
+    },
+    { cause },
+  );
+}
