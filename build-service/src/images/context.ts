@@ -44,18 +44,22 @@ export function imageSource(options: {
   };
 }
 
-/**
- * The context as a tar that is the same on every machine: sorted, without times and owners, two modes (4-bundle §10.2).
- * Holds exactly the bytes that were hashed: throws a UserError when a file has changed since.
- */
+/** Holds exactly the bytes that were hashed: throws a UserError when a file has changed since. */
 async function contextTar(files: readonly EntryFile[], digests: Readonly<Record<string, FileDigest>>, shown: string): Promise<Uint8Array> {
   const disks = new Map(files.map(({ path, disk }) => [path, disk]));
+  return packedContext(digests, (path, sha256) => hashedBytes(disks.get(path) ?? path, sha256, `${shown}/${path}`));
+}
+
+/** A context as a tar that is the same on every machine: sorted, without times and owners, two modes (4-bundle §10.2). */
+export async function packedContext(
+  digests: Readonly<Record<string, FileDigest>>,
+  bytesOf: (path: string, sha256: string) => Buffer,
+): Promise<Uint8Array> {
   const tar = pack();
   for (const [path, mode, sha256] of contextEntries(digests)) {
     const header = { mode: Number.parseInt(mode, 8), mtime: new Date(0), uid: 0, gid: 0, uname: "", gname: "" };
-    const disk = disks.get(path);
-    if (sha256 === null || disk === undefined) tar.entry({ ...header, name: `${path}/`, type: "directory" });
-    else tar.entry({ ...header, name: path, type: "file" }, hashedBytes(disk, sha256, `${shown}/${path}`));
+    if (sha256 === null) tar.entry({ ...header, name: `${path}/`, type: "directory" });
+    else tar.entry({ ...header, name: path, type: "file" }, bytesOf(path, sha256));
   }
   tar.finalize();
   return buffer(tar);

@@ -1,4 +1,4 @@
-import type { DockerImageRecord } from "@agent-env/protocol";
+import { type DockerImageRecord, UserError } from "@agent-env/protocol";
 import type { DeployContext, LeftUp } from "../../deploy/deployment.ts";
 import type { ImageSource } from "../../images/builder.ts";
 import type { SandboxCapabilities } from "../capabilities.ts";
@@ -57,6 +57,9 @@ export type Labelled = {
   /** `stateLabel` of the state folder whose runs may own it: only there is known whether the owner still lives. */
   readonly state: string;
 };
+
+/** A provider that takes no further deployment until others are gone. What is left over is removed then, and it is asked once more. */
+export class NoRoom extends UserError {}
 
 /** Where servers run. One file a provider, and one line in `registry.ts`. */
 export interface SandboxProvider {

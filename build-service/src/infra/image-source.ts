@@ -1,0 +1,25 @@
+import { sha256Hex } from "../bundle/ids.ts";
+import type { ImageSource } from "../images/builder.ts";
+import { packedContext } from "../images/context.ts";
+import { sourceDigest, withMode } from "../images/digest.ts";
+
+/** What an image of ours is built from: files that exist in memory only. `executable` lists the paths of those that are. */
+export function sourceOf(files: ReadonlyMap<string, string>, executable: readonly string[] = []): ImageSource {
+  const dockerfile = "Dockerfile";
+  const dockerfileText = contentOf(files, dockerfile);
+  const digests = Object.fromEntries([...files].map(([path, content]) => [path, withMode(sha256Hex(content), executable.includes(path))]));
+  return {
+    digest: sourceDigest({ dockerfile, platform: null, files: digests }),
+    dockerfile,
+    dockerfileText,
+    platform: null,
+    files: digests,
+    tar: () => packedContext(digests, (path) => Buffer.from(contentOf(files, path))),
+  };
+}
+
+function contentOf(files: ReadonlyMap<string, string>, path: string): string {
+  const content = files.get(path);
+  if (content === undefined) throw new Error(`no ${path} among ${[...files.keys()].join(", ")}`);
+  return content;
+}
