@@ -1,7 +1,5 @@
-import { CARD_PATH, DATA_OPERATIONS, DATA_PLANE_PATH, MCP_TRANSPORT, PROTOCOL_VERSION, UserError } from "@agent-env/protocol";
+import { DATA_OPERATIONS, DATA_PLANE_PATH, DEFAULT_MCP_PATH, MCP_TRANSPORT, PROTOCOL_VERSION, UserError } from "@agent-env/protocol";
 import type { ListedTool } from "./tools.ts";
-
-export { CARD_PATH };
 
 type Interface = { readonly url: string; readonly transport: string };
 export type CardExtension = {
@@ -67,7 +65,7 @@ export function cardOf(declaration: CardDeclaration, served: Served): Readonly<R
     url: DATA_PLANE_PATH,
     preferredTransport: "JSONRPC",
     additionalInterfaces:
-      served.mcp && !declaresMcp ? [{ url: "/mcp", transport: MCP_TRANSPORT }, ...additionalInterfaces] : additionalInterfaces,
+      served.mcp && !declaresMcp ? [{ url: DEFAULT_MCP_PATH, transport: MCP_TRANSPORT }, ...additionalInterfaces] : additionalInterfaces,
     capabilities: {
       ...capabilities,
       operations: DATA_OPERATIONS.filter((operation) => served.operations.includes(operation)),

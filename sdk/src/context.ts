@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { namedRole, ROLE_HEADER, ROLE_META_KEY, SESSION_HEADER, SESSION_META_KEY } from "@agent-env/protocol";
 
 /** Who calls, as the gateway says it; null where it says nothing. */
 export type Caller = { readonly role: string | null; readonly session: string | null };
@@ -44,17 +45,10 @@ export function withContext<T>(context: ToolContext, answer: () => T): T {
  * header is looked at. Leave `meta` undefined for a plain HTTP request.
  */
 export function callerOf(headers: Headers, meta: Readonly<Record<string, unknown>> | undefined): Caller {
-  const named = meta?.["agentenv.io/session"];
+  const named = meta?.[SESSION_META_KEY];
   const session = typeof named === "string" && named !== "" ? named : null;
-  if (meta !== undefined && Object.hasOwn(meta, "agentenv.io/role")) return { role: roleOf(meta["agentenv.io/role"]), session };
-  return { role: roleOf(headers.get("agentenv-role")), session: session ?? headers.get("mcp-session-id") };
-}
-
-/** A role that is no string, blank or `default` is no role. */
-function roleOf(value: unknown): string | null {
-  if (typeof value !== "string") return null;
-  const role = value.trim();
-  return role === "" || role === "default" ? null : role;
+  if (meta !== undefined && Object.hasOwn(meta, ROLE_META_KEY)) return { role: namedRole(meta[ROLE_META_KEY]), session };
+  return { role: namedRole(headers.get(ROLE_HEADER)), session: session ?? headers.get(SESSION_HEADER) };
 }
 
 const currentScope = (): Scope => scopes.getStore() ?? NOTHING;

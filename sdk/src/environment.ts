@@ -1,7 +1,7 @@
-import { DATA_OBJECTS_URI, DATA_PLANE_PATH } from "@agent-env/protocol";
+import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, DEFAULT_MCP_PATH, ROLE_HEADER } from "@agent-env/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
-import { CARD_PATH, type CardDeclaration, cardOf, environmentName } from "./card.ts";
+import { type CardDeclaration, cardOf, environmentName } from "./card.ts";
 import { withRequest } from "./context.ts";
 import { answerData, type DataHandlers, dataOperations } from "./data-plane.ts";
 import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensions.ts";
@@ -11,9 +11,6 @@ import type { Place } from "./place.ts";
 import { type ResourceDefinition, Resources } from "./resources.ts";
 import { listen, type Serving } from "./serve.ts";
 import { type OnToolCall, type ToolDefinition, Tools } from "./tools.ts";
-
-/** Where an environment's own MCP endpoint is. */
-const MCP_PATH = "/mcp";
 
 /**
  * What serves one environment: its card, data plane, extensions, routes of its own, and MCP if it has tools or resources.
@@ -109,8 +106,8 @@ export abstract class Environment {
   /** Answers one request, without a server. `node` is the request as Node got it, where there is one. */
   readonly fetch = async (request: Request, node?: { readonly incoming: RawRequest }): Promise<Response> => {
     const headers = new Headers(request.headers);
-    const role = firstHeader(node?.incoming, "agentenv-role");
-    if (role !== undefined) headers.set("agentenv-role", role);
+    const role = firstHeader(node?.incoming, ROLE_HEADER);
+    if (role !== undefined) headers.set(ROLE_HEADER, role);
     return await withRequest(headers, async () => await this.app.fetch(request));
   };
 
@@ -127,7 +124,7 @@ export abstract class Environment {
     app.get("/ready", (c) => c.json({ ok: true }));
     app.post(DATA_PLANE_PATH, async (c) => c.json(await answerData(this.#data, await c.req.text())));
     app.all(DATA_PLANE_PATH, methodNotAllowed("POST"));
-    app.all(MCP_PATH, async (c) => (this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw) : c.notFound()));
+    app.all(DEFAULT_MCP_PATH, async (c) => (this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw) : c.notFound()));
     app.onError((error, c) => {
       console.error(`${c.req.method} ${c.req.path} failed:`, error);
       return c.text("Internal Server Error", 500);
@@ -155,7 +152,7 @@ type RawRequest = { readonly rawHeaders: readonly string[] };
 /** The first of repeated header fields, which a `Headers` object would join. */
 function firstHeader(incoming: RawRequest | undefined, name: string): string | undefined {
   const raw = incoming?.rawHeaders ?? [];
-  const at = raw.findIndex((field, index) => index % 2 === 0 && field.toLowerCase() === name);
+  const at = raw.findIndex((field, index) => index % 2 === 0 && field.toLowerCase() === name.toLowerCase());
   return at === -1 ? undefined : raw[at + 1];
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { issuesText, UserError } from "@agent-env/protocol";
+import { HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { AgentEnvError, thrownText } from "./agent-env-error.ts";
 import { type Caller, type ToolContext, withContext } from "./context.ts";
@@ -47,8 +47,6 @@ export type ListedTool = {
 /** Runs before each call of a known tool. Null lets the call go on; a complete result answers instead. */
 export type OnToolCall = (context: ToolContext) => MaybePromise<ToolResultBody | ToolResult | null | undefined>;
 type MaybePromise<T> = T | Promise<T>;
-
-const HIDDEN = "agentenv.io/hiddenByDefault";
 
 /** The tools of one environment, in the order in which they were added. */
 export class Tools {
@@ -162,7 +160,7 @@ function listedTool<Input extends z.ZodRawShape, Output extends z.ZodType>(
 ): ListedTool {
   const { title, description, input = {}, output, annotations, meta, hiddenByDefault = false } = definition;
   const what = `tool ${JSON.stringify(name)}`;
-  const _meta = hiddenByDefault ? { ...meta, [HIDDEN]: true } : meta;
+  const _meta = hiddenByDefault ? { ...meta, [HIDDEN_META_KEY]: true } : meta;
   return {
     name,
     ...(title === undefined ? {} : { title }),

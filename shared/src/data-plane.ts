@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { INVALID_PARAMS, INVALID_REQUEST, isJsonObject, METHOD_NOT_FOUND, PARSE_ERROR } from "./jsonrpc.ts";
 
 /** Listed by a server that writes objects itself, under the grant it gets with `data/get` (3-wire §data). */
 export const DATA_OBJECTS_URI = "urn:agentenv:data-objects/v1";
@@ -80,10 +81,10 @@ export const dataResult = (id: unknown, result: Readonly<Record<string, unknown>
 export const dataError = (id: unknown, error: DataError): DataAnswer => ({ jsonrpc: "2.0", id, error });
 
 /** Errors of the data plane, in the order in which they are looked for. */
-export const parseError: DataError = { code: -32700, message: "parse error" };
-export const invalidRequest: DataError = { code: -32600, message: "invalid request" };
-export const methodNotFound = (method: string): DataError => ({ code: -32601, message: `method not found: ${method}` });
-export const invalidParams = (detail: string): DataError => ({ code: -32602, message: "invalid_request", data: { detail } });
+export const parseError: DataError = { code: PARSE_ERROR, message: "parse error" };
+export const invalidRequest: DataError = { code: INVALID_REQUEST, message: "invalid request" };
+export const methodNotFound = (method: string): DataError => ({ code: METHOD_NOT_FOUND, message: `method not found: ${method}` });
+export const invalidParams = (detail: string): DataError => ({ code: INVALID_PARAMS, message: "invalid_request", data: { detail } });
 /** A handler threw. `operation` is the method without `data/`. */
 export const handlerFailed = (operation: string, message: string): DataError => ({
   code: -32000,
@@ -100,7 +101,7 @@ export function readDataRequest(body: string): { readonly request: DataRequest }
   } catch {
     return { answer: dataError(null, parseError) };
   }
-  if (!isRecord(message)) return { answer: dataError(null, invalidRequest) };
+  if (!isJsonObject(message)) return { answer: dataError(null, invalidRequest) };
   const id = message["id"] ?? null;
   const method = message["method"];
   if (message["jsonrpc"] !== "2.0" || typeof method !== "string") return { answer: dataError(id, invalidRequest) };
@@ -120,7 +121,7 @@ export function readAddParams(params: unknown): { readonly parts: Part[] } | { r
  * fields: their values are secrets.
  */
 export function readGetParams(params: unknown): { readonly grant: Grant | null } | { readonly error: DataError } {
-  if (!isRecord(params)) return { error: invalidParams("params: expected an object") };
+  if (!isJsonObject(params)) return { error: invalidParams("params: expected an object") };
   const given = params["write_namespace"];
   if (given === undefined || given === null) return { grant: null };
   const read = Grant.safeParse(given);
@@ -137,8 +138,6 @@ export function issuesText(error: z.ZodError): string {
     .map((issue) => (issue.path.length === 0 ? issue.message : `${z.core.toDotPath(issue.path)}: ${issue.message}`))
     .join("; ");
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Empty as the original reads it: `{}`, `[]`, `""`, `0` and `false` count like a missing value. */
 function isEmpty(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { errorAnswer, INVALID_REQUEST, SESSION_HEADER } from "@agent-env/protocol";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { McpPackages } from "./packages.ts";
@@ -25,7 +26,7 @@ export class McpEndpoint {
 
   /** Answers a request. One that names no session opens one, if it is an `initialize`; an unknown session is 404. */
   async handle(request: Request): Promise<Response> {
-    const id = request.headers.get("mcp-session-id");
+    const id = request.headers.get(SESSION_HEADER);
     if (id === null) return await this.#open(request);
     const session = this.#sessions.get(id);
     if (session === undefined) return sessionNotFound();
@@ -69,5 +70,5 @@ export class McpEndpoint {
 }
 
 function sessionNotFound(): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "Session not found" } }, { status: 404 });
+  return Response.json(errorAnswer(null, INVALID_REQUEST, "Session not found"), { status: 404 });
 }
