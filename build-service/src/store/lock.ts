@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -34,6 +34,28 @@ export async function fileLock(folder: string, request: LockRequest): Promise<Lo
 export function tryFileLock(folder: string, name: string, owner: string): Lock | null {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = lockPath(folder, name);
+  const lock = lockFile(path);
+  if (lock !== null) writeFileSync(`${path}.owner`, owner);
+  return lock;
+}
+
+/** Whether some process holds the lock now. Makes nothing. */
+export async function isLocked(folder: string, name: string): Promise<boolean> {
+  const path = lockPath(folder, name);
+  if (!existsSync(path)) return false;
+  const lock = lockFile(path);
+  await lock?.release();
+  return lock === null;
+}
+
+/** Removes the files of a lock whose name nobody asks for again. */
+export function forgetLock(folder: string, name: string): void {
+  const path = lockPath(folder, name);
+  rmSync(path, { force: true });
+  rmSync(`${path}.owner`, { force: true });
+}
+
+function lockFile(path: string): Lock | null {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec("BEGIN EXCLUSIVE");
@@ -42,7 +64,6 @@ export function tryFileLock(folder: string, name: string, owner: string): Lock |
     if (isBusy(error)) return null;
     throw error;
   }
-  writeFileSync(`${path}.owner`, owner);
   return {
     release: async () => {
       database.exec("ROLLBACK");

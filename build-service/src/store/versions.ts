@@ -67,7 +67,12 @@ export async function finishVersion(store: Store, kind: Kind, record: AnyRecord)
 const RACES = 5;
 
 /** Writes `record` as the next version of its id, and finishes it. The record it has become, with its version. */
-export async function putNextVersion(store: Store, kind: Kind, record: Omit<AnyRecord, "version">, metadata: Record<string, string>): Promise<AnyRecord> {
+export async function putNextVersion(
+  store: Store,
+  kind: Kind,
+  record: Omit<AnyRecord, "version">,
+  metadata: Record<string, string>,
+): Promise<AnyRecord> {
   for (let race = 0; race < RACES; race++) {
     const version = (await latestVersion(store, kind, String(record["id"]))) + 1;
     const written = AnyRecord.parse({ ...record, version });
