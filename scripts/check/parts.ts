@@ -60,7 +60,7 @@ async function directions(): Promise<CheckResult> {
 
 async function unitTests(): Promise<CheckResult> {
   const { passed, failed, skipped, seconds, trouble, output } = await runTier("unit", { budgetSeconds: BUDGET_SECONDS, show: false });
-  return { name: "unit tests", passed, failed, skipped, seconds, output: failed === 0 ? "" : `${output}${trouble ?? ""}` };
+  return { name: "unit tests", passed, failed, skipped, seconds, output: failed === 0 ? "" : `${trouble ?? ""}\n${output}` };
 }
 
 function whole(name: string, started: number, problem: string | null): CheckResult {

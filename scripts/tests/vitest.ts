@@ -14,7 +14,7 @@ export type TierResult = {
   /** Full names of the tests that were skipped. */
   readonly skipped: readonly string[];
   readonly seconds: number;
-  /** What went wrong apart from single tests: a file that can't be loaded, a run that was cut. */
+  /** The tests that failed, by name, and what else went wrong: a file that can't be loaded, a run that was cut. */
   readonly trouble: string | null;
   /** What the runner printed, when it wasn't shown. */
   readonly output: string;
@@ -64,9 +64,13 @@ export function countReport(
     ({ status, assertionResults }) => status === "failed" && !assertionResults.some((test) => test.status === "failed"),
   );
   const passed = tests.filter(({ status }) => status === "passed").length;
-  const failed = tests.filter(({ status }) => status === "failed").length + brokenFiles.length;
+  const failedTests = tests.filter(({ status }) => status === "failed");
+  const failed = failedTests.length + brokenFiles.length;
   const skipped = tests.filter(({ status }) => status !== "passed" && status !== "failed").map(({ fullName }) => fullName);
-  const trouble = brokenFiles.map(({ name, message }) => `${name}: ${message ?? "failed"}`);
+  const trouble = [
+    ...failedTests.map(({ fullName }) => `× ${fullName}`),
+    ...brokenFiles.map(({ name, message }) => `× ${name}: ${message ?? "failed"}`),
+  ];
   if (failed === 0 && ended.code !== 0) {
     return { passed, failed: 1, skipped, trouble: `vitest ended with ${ended.code}: ${lastLines(ended.output, 15)}` };
   }
