@@ -45,7 +45,7 @@ export type DeployContext = {
 
 /** A thing that could not be removed: what it is, its name, why. */
 export type LeftUp = {
-  readonly kind: "container" | "network" | "volume" | "process" | "folder" | "image";
+  readonly kind: "container" | "network" | "volume" | "process" | "folder";
   readonly name: string;
   readonly reason: string;
 };

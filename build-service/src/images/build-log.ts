@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 /** One line of the Engine's build or pull output, as far as it is read. */
 export type EngineLine = {
   readonly stream?: string;
@@ -37,16 +39,22 @@ export class BuildLog {
   step: BuildStep | null = null;
   error: string | null = null;
   imageId: string | null = null;
+  /** The container of the step that ran last, as far as it had one. */
+  runningIn: string | null = null;
 
   /** Takes one message; gives the whole lines of output that it completes, without their ends. */
   add(message: EngineLine): string[] {
     if (message.aux?.ID) this.imageId = message.aux.ID;
     if (message.error) this.error ??= message.errorDetail?.message ?? message.error;
-    const text = message.stream ?? (message.status ? `${message.status}\n` : "");
+    // The builder colours what a step writes to standard error.
+    const text = stripVTControlCharacters(message.stream ?? (message.status ? `${message.status}\n` : ""));
     this.#text += text;
     const lines = (this.#unfinished + text).split("\n");
     this.#unfinished = lines.pop() ?? "";
-    for (const line of lines) this.step = stepOf(line) ?? this.step;
+    for (const line of lines) {
+      this.step = stepOf(line) ?? this.step;
+      this.runningIn = /^ ---> Running in ([0-9a-f]+)$/.exec(line)?.[1] ?? this.runningIn;
+    }
     // A carriage return starts the line anew on a terminal: what it overwrote is in the log only.
     return lines.map((line) => line.replace(/\r$/, "").replace(/^.*\r/, "")).filter((line) => line.trim() !== "");
   }

@@ -15,6 +15,8 @@ export const SOURCE_LABEL = "agent-env.source";
 
 /** How much of a failed build's output its message shows. */
 const TAIL_LINES = 40;
+/** How long an aborted step's container may take to go. */
+const ABORT_BUDGET_MS = 20_000;
 
 /** Images over one Engine's API, through its classic builder. */
 export function engineBuilder(docker: Docker, ownBases: readonly OwnBase[]): ImageBuilder {
@@ -98,12 +100,21 @@ async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signa
       }
     }
   } catch (error) {
+    if (signal.aborted && log.runningIn !== null) await gone(docker, log.runningIn);
     signal.throwIfAborted();
     // What the builder can't even start on: a Dockerfile that doesn't parse.
     if (engineStatus(error) === null || engineStatus(error) === 404) return ask(`build ${entry}`, Promise.reject(error));
     log.error ??= engineMessage(error);
   }
   return log;
+}
+
+/** Waits until the Engine has removed the container of an aborted step, which it does once it notices. */
+async function gone(docker: Docker, containerId: string): Promise<void> {
+  await orWhenGone(
+    null,
+    docker.getContainer(containerId).wait({ condition: "removed", abortSignal: AbortSignal.timeout(ABORT_BUDGET_MS) }),
+  );
 }
 
 function buildFailure(request: BuildRequest, log: BuildLog, emit: Emit): UserError {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type Docker from "dockerode";
 import type { LeftUp } from "../../../deploy/deployment.ts";
 import { LABELS } from "../../../deploy/labels.ts";
+import { until } from "../../../deploy/until.ts";
 import { ask, engineMessage, engineStatus, orWhenGone } from "../../../images/engine.ts";
 import type { Emit } from "../../../report/events.ts";
 import type { Labelled } from "../provider.ts";
@@ -87,12 +88,4 @@ function removal(docker: Docker, kind: Kind, id: string): Promise<unknown> {
     case "volume":
       return docker.getVolume(id).remove();
   }
-}
-
-/** What the promise gives; rejects when the signal is first. */
-function until<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    promise.then(resolve, reject);
-  });
 }

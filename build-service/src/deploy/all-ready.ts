@@ -1,0 +1,131 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { UserError } from "@agent-env/protocol";
+import type { Started } from "../providers/env/provider.ts";
+import type { Probe, ProbeResult } from "../providers/sandbox/provider.ts";
+import { attemptOf, type NamedAttempt, settled } from "./readiness.ts";
+import { until } from "./until.ts";
+
+/** How long a server may take (3-wire §topology: 60 s and 30 tries of 5 s), and the gateway over all of them (5-run §5.2). */
+export const SERVER_BUDGET_S = 210;
+export const GATEWAY_BUDGET_S = 300;
+
+const LOOK_EVERY_MS = 500;
+const LOG_LINES = 30;
+
+/** That a service is ready: seen from this machine, or from the deployment's own network. */
+export type Check =
+  | ({ readonly service: string; readonly from: "here" } & NamedAttempt)
+  | { readonly service: string; readonly from: "inside"; readonly probe: Probe };
+
+/** The check of a server from wherever it can be reached: its published address, else the network. */
+export function serverCheck(started: Started, service: Started["services"][number]): Check {
+  const address = started.addresses.get(service.name);
+  if (address === undefined) throw new Error(`${service.name} was given no address`);
+  const base = address.outside ?? address.inside;
+  const probe: Probe = { name: service.name, budgetSeconds: SERVER_BUDGET_S, ...probeTarget(service.role, base) };
+  if (address.outside === null) return { service: service.name, from: "inside", probe };
+  return { service: service.name, from: "here", name: probe.name, budgetSeconds: probe.budgetSeconds, attempt: attemptOf(probe) };
+}
+
+function probeTarget(role: Started["services"][number]["role"], base: string): Pick<Probe, "kind" | "url"> {
+  switch (role) {
+    case "mcp":
+      return { kind: "mcp", url: `${base}/mcp` };
+    case "backend":
+      return { kind: "backend", url: base };
+    case "frontend":
+      return { kind: "tcp", url: base.replace(/^http:/, "tcp:") };
+    case "gateway":
+      return { kind: "http", url: `${base}/health` };
+  }
+}
+
+/**
+ * Waits until all checks hold. Throws a UserError at the first that doesn't within its budget, or when a service ends: it names
+ * the service, the probe and its last reason, and shows the last 30 lines of its log.
+ */
+export async function allReady(started: Started, checks: readonly Check[]): Promise<void> {
+  const { context, deploymentId, session } = started;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  const waiting = new Set(checks.map(({ service }) => service));
+
+  const settle = (service: string, { name, ok, reason, afterMs }: ProbeResult): void => {
+    if (!ok) throw new NotReady(service, `probe ${name}, after ${(afterMs / 1000).toFixed(1)} s`, reason);
+    waiting.delete(service);
+    context.emit({
+      kind: "deploy",
+      entry: deploymentId,
+      phase: "probe",
+      message: `${service} is ready after ${(afterMs / 1000).toFixed(1)} s`,
+    });
+  };
+  const here = checks.map(async (check) => {
+    if (check.from === "here") settle(check.service, await settled(check, signal));
+  });
+  const all = [...here, insideReady(started, checks, settle), noneEnds(session, waiting, signal)];
+  try {
+    await until(signal, Promise.all(all));
+  } catch (error) {
+    throw error instanceof NotReady ? await explained(error, started) : error;
+  } finally {
+    stop.abort();
+    // The others end with what they probe: at the signal, or when it is removed.
+    void Promise.allSettled(all);
+  }
+}
+
+/** Probes from the network, as one: fails with the first that fails. */
+function insideReady(started: Started, checks: readonly Check[], settle: (service: string, result: ProbeResult) => void): Promise<void> {
+  const inside = checks.filter((check) => check.from === "inside");
+  return new Promise((resolve, reject) => {
+    const onSettled = (result: ProbeResult): void => {
+      const check = inside.find(({ probe }) => probe.name === result.name);
+      try {
+        if (check) settle(check.service, result);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const probes = inside.map(({ probe }) => probe);
+    started.session.probeInside(probes, onSettled).then((results) => {
+      const unsaid = results.find(({ ok }) => !ok);
+      if (unsaid) onSettled(unsaid);
+      resolve();
+    }, reject);
+  });
+}
+
+/** Ends when no service is waited for any more; throws when one that is has ended. */
+async function noneEnds(session: Started["session"], waiting: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+  while (waiting.size > 0) {
+    for (const service of waiting) {
+      const ended = await session.exited(service);
+      if (ended !== null) throw new NotReady(service, "before any probe succeeded", ended);
+    }
+    await delay(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+class NotReady extends Error {
+  readonly service: string;
+  readonly when: string;
+  readonly reason: string;
+
+  constructor(service: string, when: string, reason: string) {
+    super(`${service}: ${reason}`);
+    this.service = service;
+    this.when = when;
+    this.reason = reason;
+  }
+}
+
+async function explained({ service, when, reason }: NotReady, { deploymentId, session, options }: Started): Promise<UserError> {
+  const log = (await session.logs(service, LOG_LINES)).trimEnd();
+  const kind = options.sandbox === "process" ? "process" : "container";
+  return new UserError({
+    what: `${deploymentId}: the ${kind} ${service} is not ready (${when}): ${reason}`,
+    why: log === "" ? "it has written nothing" : `its last lines:\n${log}`,
+    next: "mend what they name, then deploy again",
+  });
+}

@@ -1,0 +1,168 @@
+import { CARD_PATH, type DeploymentRecord, type DockerImageRecord, joined, UserError } from "@agent-env/protocol";
+import { imageBuilder } from "../infra/builder.ts";
+import { ensureGateway } from "../infra/gateway-image.ts";
+import type { EnvProvider, Started } from "../providers/env/provider.ts";
+import { envProvider } from "../providers/env/registry.ts";
+import { NoRoom, type SandboxProvider, type SandboxSession, type SessionSpec } from "../providers/sandbox/provider.ts";
+import { sandboxProvider } from "../providers/sandbox/registry.ts";
+import { canDeploy } from "../types/can-deploy.ts";
+import type { DeployContext, Deployment, DeployOptions } from "./deployment.ts";
+import { mcpUrl } from "./gateway-answers.ts";
+import { findLeftovers, removeLeftovers } from "./gc.ts";
+import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
+import { createRecord, updateRecord } from "./record.ts";
+import { stopDeployment } from "./teardown.ts";
+import { mainService, waves } from "./topology.ts";
+
+/** The labels' expiry leaves this much for the start; once there is a record, its own expiry counts. */
+const START_ALLOWANCE_S = 1_800;
+
+/**
+ * Starts an env and waits until it answers. What can't be deployed is refused before anything is started; when a start
+ * fails or is aborted, everything that was started is removed before this rejects.
+ */
+export async function deployEnv(options: DeployOptions, context: DeployContext): Promise<Deployment> {
+  const provider = envProvider(options.env.provider);
+  const sandbox = sandboxProvider(options.sandbox);
+  await refuse(options, provider, sandbox);
+  await removeExpired(options, context);
+
+  const gatewayImage = provider.startsGateway(options.gateway) ? await gatewayImageFor(sandbox, options, context) : null;
+  const services = provider.services(options.env, options.gateway, gatewayImage);
+  const identity = newIdentity(options.env);
+  const { deploymentId } = identity;
+  const now = Date.now();
+  const draft = draftRecord(options, identity, new Date(now + options.ttlSeconds * 1000));
+  const labelsExpire = new Date(now + (options.ttlSeconds + START_ALLOWANCE_S) * 1000);
+  const { owner, cpu, memoryMb } = options;
+  context.emit({ kind: "deploy", entry: deploymentId, phase: "start", message: `deploying ${options.env.id} v${options.env.version}` });
+  try {
+    const session = await opened(sandbox, { deploymentId, owner, expiresAt: rfc3339(labelsExpire), cpu, memoryMb }, context);
+    const addresses = await session.reserve(services);
+    await startAll(
+      { session, provider, services, addresses, record: provider.withServers(draft, options.env, options.gateway, addresses) },
+      context,
+    );
+    const record = await settledRecord({ options, context, deploymentId, services, addresses, session }, provider, draft);
+    return deploymentOf(record, session, options, context);
+  } catch (error) {
+    context.emit({ kind: "deploy", entry: deploymentId, phase: "failed", message: error instanceof Error ? error.message : String(error) });
+    const { leftUp } = await stopDeployment(deploymentId, context, options.sandbox);
+    for (const left of leftUp) {
+      context.emit({ kind: "log", entry: deploymentId, level: "warning", message: `still up: ${left.kind} ${left.name}: ${left.reason}` });
+    }
+    throw error;
+  }
+}
+
+async function refuse({ env, gateway, sandbox: name }: DeployOptions, provider: EnvProvider, sandbox: SandboxProvider): Promise<void> {
+  const servers = env.servers.map((server) => ({ kind: server.kind, name: server.name, field: null }));
+  const reason = canDeploy({ provider: provider.capabilities, type: env.type, servers });
+  if (reason !== null) {
+    throw new UserError({ what: `${env.id}: it can't be deployed`, why: reason, next: "mend its env.toml, then run its bundle" });
+  }
+  if (!sandbox.capabilities.gateways.includes(gateway)) {
+    throw new UserError({
+      what: `${env.id}: the sandbox ${name} has no ${gateway} gateway`,
+      why: `it has ${sandbox.capabilities.gateways.join(", ")}`,
+      next: "choose another with --gateway",
+    });
+  }
+  const missing = await sandbox.unavailable();
+  if (missing !== null) throw new UserError({ what: `the sandbox ${name} can't be used here`, ...missing, exitCode: 2 });
+}
+
+/** A deployment whose time is over ends with the next deploy on its provider (5-run §5.11). */
+async function removeExpired({ sandbox }: DeployOptions, context: DeployContext): Promise<void> {
+  const found = await findLeftovers(context);
+  await removeLeftovers(
+    found.filter((leftover) => leftover.sandbox === sandbox && leftover.cause === "expired"),
+    context,
+  );
+}
+
+async function gatewayImageFor(
+  sandbox: SandboxProvider,
+  { owner }: DeployOptions,
+  context: DeployContext,
+): Promise<DockerImageRecord | null> {
+  return sandbox.capabilities.image === "build" ? ensureGateway({ ...context, builder: imageBuilder(), owner }) : null;
+}
+
+/** Opens the deployment's place. Where there is no room, what is left over of others goes first, and it is tried once more. */
+async function opened(sandbox: SandboxProvider, spec: SessionSpec, context: DeployContext): Promise<SandboxSession> {
+  try {
+    return await sandbox.open(spec, context);
+  } catch (error) {
+    if (!(error instanceof NoRoom)) throw error;
+    const found = (await findLeftovers(context)).filter((leftover) => leftover.sandbox === sandbox.capabilities.name);
+    if (found.length === 0) throw error;
+    const ids = new Set(found.map(({ deploymentId }) => deploymentId));
+    context.emit({
+      kind: "log",
+      entry: spec.deploymentId,
+      level: "warning",
+      message: `${error.message}: removing what is left over of ${[...ids].join(", ")}`,
+    });
+    await removeLeftovers(found, context);
+    return sandbox.open(spec, context);
+  }
+}
+
+type Start = Pick<Started, "session" | "services" | "addresses"> & { readonly provider: EnvProvider; readonly record: DeploymentRecord };
+
+/** Starts wave after wave, all of a wave at once. Rejects only when all starts of the wave have ended, so that none comes after the teardown. */
+async function startAll({ session, provider, services, addresses, record }: Start, { signal }: DeployContext): Promise<void> {
+  for (const wave of waves(services)) {
+    signal.throwIfAborted();
+    const starts = await Promise.allSettled(wave.map((service) => session.start(service, provider.variables(service, addresses, record))));
+    const failed = starts.find((start) => start.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+}
+
+/** Waits until it answers, and writes its record. */
+async function settledRecord(started: Omit<Started, "publish">, provider: EnvProvider, draft: DeploymentRecord): Promise<DeploymentRecord> {
+  const { options, context, deploymentId, session, addresses } = started;
+  const { store } = context;
+  let isPublished = false;
+  const publish = async (record: DeploymentRecord): Promise<void> => {
+    await createRecord(store, record);
+    isPublished = true;
+  };
+  // A published address may have changed at the start.
+  const record = provider.withServers(draft, options.env, options.gateway, addresses);
+  const { url, card, fields } = await provider.ready({ ...started, publish }, record);
+  context.signal.throwIfAborted();
+
+  const now = new Date();
+  const known: Partial<DeploymentRecord> = {
+    ...fields,
+    ...expiry(new Date(now.getTime() + options.ttlSeconds * 1000)),
+    created_at_utc: minuteUtc(now),
+    environment_card: card,
+    environment_card_url: joined(url, CARD_PATH),
+    environment_card_read_at_utc: minuteUtc(now),
+    mcp_url: mcpUrl(url, card),
+    mcp_server_name: card.name,
+    sandbox_ids: [...session.ids],
+  };
+  if (!isPublished) return createRecord(store, { ...record, ...known });
+  const updated = await updateRecord(store, deploymentId, () => known);
+  if (updated === null) throw new Error(`${deploymentId}: its record is gone`);
+  return updated;
+}
+
+function deploymentOf(record: DeploymentRecord, session: SandboxSession, options: DeployOptions, context: DeployContext): Deployment {
+  const serviceOf = (name: string): string => {
+    const server = options.env.servers.find((candidate) => candidate.name === name);
+    if (server === undefined) throw new Error(`${options.env.id} has no server ${name}`);
+    return mainService(server);
+  };
+  return {
+    record,
+    placeFile: (server, path, bytes) => session.placeFile(serviceOf(server), path, bytes),
+    logs: (server, lines) => session.logs(serviceOf(server), lines),
+    teardown: async () => (await stopDeployment(String(record.deployment_id), context, options.sandbox)).leftUp,
+  };
+}
