@@ -11,6 +11,8 @@ export const GATEWAY_BUDGET_S = 300;
 
 const LOOK_EVERY_MS = 500;
 const LOG_LINES = 30;
+/** Of a bundled server's line only the start is worth showing. */
+const LINE_LENGTH = 400;
 
 /** That a service is ready: seen from this machine, or from the deployment's own network. */
 export type Check =
@@ -121,7 +123,11 @@ class NotReady extends Error {
 }
 
 async function explained({ service, when, reason }: NotReady, { deploymentId, session, options }: Started): Promise<UserError> {
-  const log = (await session.logs(service, LOG_LINES)).trimEnd();
+  const written = (await session.logs(service, LOG_LINES)).trimEnd();
+  const log = written
+    .split("\n")
+    .map((line) => (line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)} …` : line))
+    .join("\n");
   const kind = options.sandbox === "process" ? "process" : "container";
   return new UserError({
     what: `${deploymentId}: the ${kind} ${service} is not ready (${when}): ${reason}`,

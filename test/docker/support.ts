@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { blobKey, DockerImageRecord, objectUrl } from "@agent-env/protocol";
+import { imageRepository, sha256Hex } from "../../build-service/src/bundle/ids.ts";
+import type { DeployableEnv, DeployableServer, DeployContext, DeployOptions } from "../../build-service/src/deploy/deployment.ts";
+import { connectEngine, engineProblem } from "../../build-service/src/images/engine.ts";
+import { sourceOf } from "../../build-service/src/infra/image-source.ts";
+import type { StageEvent } from "../../build-service/src/report/events.ts";
+import { newRunId } from "../../build-service/src/run/run-lock.ts";
+import { openLocalStore } from "../../build-service/src/store/local.ts";
+import type { Store } from "../../build-service/src/store/store.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+
+/** Why this tier can't run here; undefined when it can. */
+export const noEngine: string | undefined = (await engineProblem())?.why;
+
+export const docker = connectEngine();
+
+/** A store of its own, and all that deploying needs. `events` holds what was said. Removed with `await using`. */
+export async function workplace(): Promise<
+  DeployContext & { readonly events: StageEvent[]; abort(reason: Error): void } & AsyncDisposable
+> {
+  const folder = temporaryFolder();
+  const store = await openLocalStore(folder.path, "write");
+  const events: StageEvent[] = [];
+  const abort = new AbortController();
+  return {
+    store,
+    stateDir: folder.path,
+    events,
+    emit: (event) => events.push(event),
+    signal: abort.signal,
+    abort: (reason) => abort.abort(reason),
+    edgeUrl: "http://localhost:8787",
+    [Symbol.asyncDispose]: async () => {
+      await store.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** An image record of a context in the store, as a bundle writes it. Nothing is built. */
+export async function storedImage(
+  store: Store,
+  files: Readonly<Record<string, string>>,
+  id = `test/${randomUUID()}`,
+): Promise<DockerImageRecord> {
+  const source = sourceOf(new Map(Object.entries(files)));
+  const tar = await source.tar();
+  const key = blobKey(sha256Hex(tar));
+  await store.objects.create(key, tar);
+  return DockerImageRecord.parse({
+    id,
+    version: 1,
+    type: "docker_image",
+    image_name: `${imageRepository(id)}:${source.digest.slice(0, 16)}`,
+    dockerfile_path: source.dockerfile,
+    platform: null,
+    source_digest: source.digest,
+    build_context_object_url: objectUrl(key),
+  });
+}
+
+/** An MCP server of our SDK with one tool, `<name>_whoami`, which tells the caller's role. `extra` goes before it serves. */
+export function serverFiles(name: string, extra = ""): Record<string, string> {
+  return {
+    Dockerfile: 'FROM agent-env/sdk:0.1.0\nCOPY . .\nCMD ["node", "server.ts"]\n',
+    "server.ts": `import { environmentCard, McpEnvironment } from "@agent-env/sdk";
+const env = new McpEnvironment(environmentCard({ name: ${JSON.stringify(name)} }));
+env.tool("{environment_name}_whoami", { description: "Tells the caller's role.", run: (_args, { caller }) => caller.role });
+${extra}
+await env.serve();
+`,
+  };
+}
+
+export function envOf(servers: readonly DeployableServer[], provider: DeployableEnv["provider"] = "gateway"): DeployableEnv {
+  return { id: "test/env", version: 1, type: servers.length === 1 ? "mcp_server" : "multi", provider, name: null, servers };
+}
+
+export async function mcpServer(store: Store, name: string, files = serverFiles(name)): Promise<DeployableServer> {
+  return { kind: "mcp", name, image: { key: "image", record: await storedImage(store, files, `test/${name}__env_image`) } };
+}
+
+export function deployOptions(env: DeployableEnv, changes: Partial<DeployOptions> = {}): DeployOptions {
+  return {
+    env,
+    sandbox: "local",
+    gateway: "container",
+    owner: newRunId(new Date()),
+    ttlSeconds: 600,
+    cpu: null,
+    memoryMb: 512,
+    gatewayMode: "performance",
+    metadata: {},
+    ...changes,
+  };
+}
+
+/** Names of everything on the Engine that carries a deployment's label. */
+export async function labelledNames(deploymentId: string): Promise<string[]> {
+  const filters = { label: [`agent-env.deployment=${deploymentId}`] };
+  const [containers, networks, volumes] = await Promise.all([
+    docker.listContainers({ all: true, filters }),
+    docker.listNetworks({ filters }),
+    docker.listVolumes({ filters }),
+  ]);
+  return [
+    ...containers.flatMap(({ Names }) => Names),
+    ...networks.map(({ Name }) => Name),
+    ...(volumes.Volumes ?? []).map(({ Name }) => Name),
+  ];
+}
