@@ -5,9 +5,10 @@ import { startOf } from "./process-table.ts";
 
 /**
  * Waits for a line on descriptor 3 before the server runs. It comes once the process is registered; when agent-env dies
- * before that, the descriptor ends, and so does the shell: nothing runs that nobody knows of.
+ * before that, the descriptor ends, and so does the shell: nothing runs that nobody knows of. What the shell adds to the
+ * environment is taken out again.
  */
-const WHEN_REGISTERED = "read -r go <&3 || exit 1; exec 3<&-;";
+const WHEN_REGISTERED = "read -r go <&3 || exit 1; exec 3<&-; unset PWD OLDPWD SHLVL go;";
 const ONCE = `${WHEN_REGISTERED} exec "$@"`;
 const RESTARTED = `${WHEN_REGISTERED} until "$@"; do echo "agent-env: ended with status $?, started again in 1 s" >&2; sleep 1; done`;
 

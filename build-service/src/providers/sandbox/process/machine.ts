@@ -48,9 +48,12 @@ export function programOn(path: string, name: string): string | null {
   return candidates.find(isExecutable) ?? null;
 }
 
+/** `sys.executable`, since what is on a PATH may be a script that finds the interpreter by variables a server isn't given. */
 async function pythonAt(path: string): Promise<Machine["python"]> {
-  const { stdout } = await promisify(execFile)(path, ["-I", "-c", "import platform; print(platform.python_version())"]);
-  return { path, version: stdout.trim() };
+  const program = "import platform, sys; print(sys.executable); print(platform.python_version())";
+  const { stdout } = await promisify(execFile)(path, ["-I", "-c", program]);
+  const [executable = path, version = ""] = stdout.trim().split("\n");
+  return { path: executable, version };
 }
 
 function findPackage(name: string): { folder: string; version: string } | null {

@@ -1,0 +1,82 @@
+const CALL_TIMEOUT_MS = 600_000;
+
+/**
+ * The second argument of `verify(mcpUrl, ctx)`. `report` is told of every call that goes through it.
+ * @param {{ mcpUrl: string, gatewayUrl: string | null, env: unknown, run: unknown }} request
+ * @param {(call: { method: string, target: string, ok: boolean, ms: number }) => void} report
+ */
+export function verifierContext({ mcpUrl, gatewayUrl, env, run }, report) {
+  let connected;
+  const client = () => {
+    connected ??= connect(mcpUrl);
+    return connected;
+  };
+
+  async function reported(method, target, call, isOk) {
+    const start = performance.now();
+    let ok = false;
+    try {
+      const answer = await call();
+      ok = isOk(answer);
+      return answer;
+    } finally {
+      report({ method, target, ok, ms: Math.round(performance.now() - start) });
+    }
+  }
+
+  return Object.freeze({
+    run,
+    env,
+
+    /** All tools that the env lists. */
+    listTools: () =>
+      reported(
+        "tools/list",
+        "",
+        async () => allTools(await client()),
+        () => true,
+      ),
+
+    /** A tool's result as it came: `content`, `structuredContent`, `isError`. */
+    callTool: (name, args = {}) =>
+      reported(
+        "tools/call",
+        name,
+        async () => (await client()).callTool({ name, arguments: args }, undefined, { timeout: CALL_TIMEOUT_MS }),
+        (result) => result.isError !== true,
+      ),
+
+    /** `fetch` with a path of the gateway: `/website/shop/`, `/svc/shop/api/orders`. */
+    fetch: (path, options = {}) =>
+      reported(
+        options.method ?? "GET",
+        path,
+        async () => {
+          if (gatewayUrl === null) throw new Error("ctx.fetch: this env is deployed without a gateway, only its tools can be called");
+          return fetch(`${gatewayUrl.replace(/\/$/, "")}/${path.replace(/^\//, "")}`, options);
+        },
+        (response) => response.ok,
+      ),
+  });
+}
+
+async function connect(mcpUrl) {
+  const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
+  ]);
+  const client = new Client({ name: "agent-env-verifier", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl)));
+  return client;
+}
+
+async function allTools(client) {
+  const tools = [];
+  let cursor;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
