@@ -42,6 +42,13 @@ export function environmentName(declaration: CardDeclaration, className: string)
   return process.env["ENVIRONMENT_NAME"] || declaration.name || className;
 }
 
+/** Where the environment serves MCP: at the declared interface if that is a path of its own, else at `/mcp`. */
+export function mcpPath({ additionalInterfaces = [] }: CardDeclaration): string {
+  const declared = additionalInterfaces.find(({ transport, url }) => transport === MCP_TRANSPORT && url !== "");
+  if (declared === undefined || URL.canParse(declared.url)) return DEFAULT_MCP_PATH;
+  return new URL(declared.url, "http://environment/").pathname.replace(/\/+$/, "");
+}
+
 /** What an environment serves, as far as its card shows it. */
 export type Served = {
   readonly name: string;

@@ -16,7 +16,7 @@ export type ToolContext = {
 /** What holds while a request is answered, for everything that runs for it. */
 type Scope = { readonly headers: Headers; readonly context: ToolContext };
 
-const NOBODY: ToolContext = { caller: { role: null, session: null }, tool: null, arguments: {}, callId: null };
+const NOBODY: ToolContext = { caller: { role: null, session: null }, tool: null, arguments: Object.freeze({}), callId: null };
 const NOTHING: Scope = { headers: new Headers(), context: NOBODY };
 const scopes = new AsyncLocalStorage<Scope>();
 

@@ -1,7 +1,7 @@
-import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, DEFAULT_MCP_PATH, ROLE_HEADER } from "@agent-env/protocol";
+import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, ROLE_HEADER } from "@agent-env/protocol";
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
-import { type CardDeclaration, cardOf, environmentName } from "./card.ts";
+import { type CardDeclaration, cardOf, environmentName, mcpPath } from "./card.ts";
 import { withRequest } from "./context.ts";
 import { answerData, type DataHandlers, dataOperations } from "./data-plane.ts";
 import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensions.ts";
@@ -124,7 +124,10 @@ export abstract class Environment {
     app.get("/ready", (c) => c.json({ ok: true }));
     app.post(DATA_PLANE_PATH, async (c) => c.json(await answerData(this.#data, await c.req.text())));
     app.all(DATA_PLANE_PATH, methodNotAllowed("POST"));
-    app.all(DEFAULT_MCP_PATH, async (c) => (this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw) : c.notFound()));
+    const mcp = mcpPath(this.#declaration);
+    app.on("ALL", [mcp, `${mcp}/`], async (c) => {
+      return this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw) : c.notFound();
+    });
     app.onError((error, c) => {
       console.error(`${c.req.method} ${c.req.path} failed:`, error);
       return c.text("Internal Server Error", 500);
