@@ -9,7 +9,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { processTable } from "../../build-service/src/providers/sandbox/process/process-table.ts";
-import type { Row } from "../../build-service/src/run/verifiers/row.ts";
+import type { Row } from "../../build-service/src/run/verifiers/rows.ts";
 import { runVerifier, type VerifierCall, type VerifierRequest } from "../../build-service/src/run/verifiers/script.ts";
 
 type Options = Partial<Omit<VerifierRequest, "script">>;

@@ -1,4 +1,4 @@
-import type { Row } from "./row.ts";
+import type { Row } from "./rows.ts";
 
 /** From the rows of a verification to its score (5-run §9.1). Without rows each gives 0. */
 const AGGREGATORS = {

@@ -6,7 +6,7 @@ import { UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { type ChildEnd, runChild } from "./child.ts";
 import { pythonProgram, type VerifierLanguage, verifierLanguage, verifierProblem } from "./language.ts";
-import { type Row, Rows } from "./row.ts";
+import { type Row, Rows } from "./rows.ts";
 
 const OUTPUT_BYTES = 50 * 1024 * 1024;
 
