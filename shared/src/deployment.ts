@@ -10,6 +10,10 @@ export const DeployedServer = z.object({
   url: z.url({ protocol: /^https?$/ }),
   /** Kind `mcp` only: the endpoint's path on `url`. A site's endpoint is read from its card. */
   mcp_path: z.string().startsWith("/").optional(),
+  /** Kind `mcp` only: the endpoint where it isn't on `url` (the container's variables allow that). */
+  mcp_url: z.url({ protocol: /^https?$/ }).optional(),
+  /** False: not reached under `/svc`, and no child of the gateway's card. */
+  svc: z.literal(false).optional(),
   /** Kind `website` only: the site's front end. */
   frontend_url: z.url({ protocol: /^https?$/ }).optional(),
   /** The site's host label (`7-sites`). */

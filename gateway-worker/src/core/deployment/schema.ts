@@ -1,0 +1,21 @@
+import type { Sql } from "../seam.ts";
+
+/** What a deployment remembers. Statements are only ever added: the tables of an older gateway are read as they are. */
+const TABLES = [
+  `CREATE TABLE IF NOT EXISTS secrets (n INTEGER PRIMARY KEY, secret TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS sessions (key TEXT PRIMARY KEY, used INTEGER NOT NULL, closed INTEGER NOT NULL DEFAULT 0)`,
+  `CREATE INDEX IF NOT EXISTS sessions_by_use ON sessions (closed, used)`,
+  `CREATE TABLE IF NOT EXISTS upstream_sessions (caller TEXT, server TEXT, id TEXT, version TEXT NOT NULL, PRIMARY KEY (caller, server))`,
+  `CREATE TABLE IF NOT EXISTS cards (server TEXT PRIMARY KEY, card TEXT)`,
+  `CREATE TABLE IF NOT EXISTS reserved (server TEXT, path TEXT, PRIMARY KEY (server, path))`,
+  `CREATE TABLE IF NOT EXISTS tool_lists (server TEXT PRIMARY KEY, tools TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS role_rules (role TEXT, tool TEXT, enabled INTEGER NOT NULL, PRIMARY KEY (role, tool))`,
+  `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+];
+
+/** Makes what isn't there yet. */
+export function prepareTables(sql: Sql): void {
+  sql.transaction(() => {
+    for (const table of TABLES) sql.exec(table);
+  });
+}

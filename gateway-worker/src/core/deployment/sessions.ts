@@ -1,0 +1,107 @@
+import { z } from "zod";
+import type { Sql } from "../seam.ts";
+import type { Vault } from "./vault.ts";
+
+const MAX_SESSIONS = 10_000;
+/** The time of last use is written down at most this often. */
+const USE_WRITTEN_MS = 60_000;
+
+/** An inbound session: what its sealed id holds. */
+export type Session = {
+  /** 32 hex digits: what servers see as `agentenv.io/session`. */
+  readonly key: string;
+  readonly role: string;
+  readonly version: string;
+};
+
+/** `[key, deployment, role, version]`: short, since the whole id may have 512 characters. */
+const SealedSession = z.tuple([z.string(), z.string(), z.string(), z.string()]);
+
+type Known = { readonly session: Session; usedMs: number; writtenMs: number };
+
+/**
+ * The sessions of one deployment. An id is a sealed box, so an id of before a restart goes on; only what can't be in it (last
+ * use, closed) is a row.
+ */
+export class Sessions {
+  readonly #sql: Sql;
+  readonly #vault: Vault;
+  readonly #deployment: string;
+  readonly #idleMs: number;
+  readonly #now: () => number;
+  readonly #known = new Map<string, Known>();
+  #count: number;
+
+  constructor(options: { sql: Sql; vault: Vault; deployment: string; idleMs: number; now: () => number }) {
+    this.#sql = options.sql;
+    this.#vault = options.vault;
+    this.#deployment = options.deployment;
+    this.#idleMs = options.idleMs;
+    this.#now = options.now;
+    this.#sql.exec("DELETE FROM sessions WHERE used < ?", this.#now() - this.#idleMs);
+    this.#count = Number(this.#sql.exec("SELECT count(*) AS n FROM sessions")[0]?.["n"] ?? 0);
+  }
+
+  /** A new session and the id that its client gets. */
+  async create(role: string, version: string): Promise<{ id: string; session: Session }> {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const session = { key, role, version };
+    const sealed: z.infer<typeof SealedSession> = [key, this.#deployment, role, version];
+    const id = await this.#vault.seal(JSON.stringify(sealed));
+    const usedMs = this.#now();
+    this.#sql.exec("INSERT INTO sessions (key, used) VALUES (?, ?)", key, usedMs);
+    this.#count++;
+    if (this.#count > MAX_SESSIONS) this.#endLongestIdle();
+    this.#remember(id, { session, usedMs, writtenMs: usedMs });
+    return { id, session };
+  }
+
+  /** The session of an id, if it is alive and `role`'s (undefined: whoever opened it). A foreign id is as unknown as a random one. */
+  async find(id: string, role: string | undefined): Promise<Session | null> {
+    const known = this.#known.get(id) ?? (await this.#read(id));
+    if (known === null || this.#now() - known.usedMs > this.#idleMs) return null;
+    if (role !== undefined && role !== known.session.role) return null;
+    this.#use(known);
+    return known.session;
+  }
+
+  /** Ends a session. Its id is unknown from now on. */
+  close(session: Session): void {
+    this.#sql.exec("UPDATE sessions SET closed = 1 WHERE key = ?", session.key);
+    for (const [id, known] of this.#known) if (known.session.key === session.key) this.#known.delete(id);
+  }
+
+  async #read(id: string): Promise<Known | null> {
+    const text = await this.#vault.open(id);
+    const sealed = text === null ? null : SealedSession.safeParse(JSON.parse(text)).data;
+    if (sealed === null || sealed === undefined) return null;
+    const [key, deployment, role, version] = sealed;
+    const row = this.#sql.exec("SELECT used, closed FROM sessions WHERE key = ?", key)[0];
+    if (row === undefined || row["closed"] !== 0 || deployment !== this.#deployment) return null;
+    const usedMs = Number(row["used"]);
+    return this.#remember(id, { session: { key, role, version }, usedMs, writtenMs: usedMs });
+  }
+
+  #remember(id: string, known: Known): Known {
+    this.#known.set(id, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_SESSIONS && oldest !== undefined) this.#known.delete(oldest);
+    return known;
+  }
+
+  #use(known: Known): void {
+    known.usedMs = this.#now();
+    if (known.usedMs - known.writtenMs < USE_WRITTEN_MS) return;
+    known.writtenMs = known.usedMs;
+    this.#sql.exec("UPDATE sessions SET used = ? WHERE key = ?", known.usedMs, known.session.key);
+  }
+
+  #endLongestIdle(): void {
+    const row = this.#sql.exec("SELECT key FROM sessions ORDER BY closed DESC, used LIMIT 1")[0];
+    const key = String(row?.["key"]);
+    this.#sql.exec("DELETE FROM sessions WHERE key = ?", key);
+    this.#count--;
+    for (const [id, known] of this.#known) if (known.session.key === key) this.#known.delete(id);
+  }
+}

@@ -1,0 +1,45 @@
+import type { ListedTool } from "@agent-env/protocol";
+import type { Backing } from "./backing.ts";
+
+export type ServerStatus = "starting" | "up" | "down";
+export type ServerState = {
+  readonly name: string;
+  readonly kind: "mcp" | "website";
+  readonly status: ServerStatus;
+  readonly reason: string | null;
+  /** RFC 3339, to the second. */
+  readonly since: string;
+  readonly tools: number;
+  readonly warnings?: readonly string[];
+};
+
+/** RFC 3339 in UTC, to the second. */
+export function secondsTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** One server as `/state` and `/health` show it: no address in it. */
+export function serverState(backing: Backing): ServerState {
+  const { server, mcp } = backing;
+  const link = mcp?.link.state;
+  const status = link?.status ?? (backing.isSettled ? (backing.cardTrouble === null ? "up" : "down") : "starting");
+  const warnings = [...backing.warnings, ...(mcp?.list.last?.warnings ?? [])];
+  return {
+    name: server.name,
+    kind: server.kind,
+    status,
+    reason: link === undefined ? backing.cardTrouble : link.reason,
+    since: secondsTime(link?.sinceMs ?? backing.sinceMs),
+    tools: mcp?.list.last?.tools.length ?? 0,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}
+
+/** A tool as `/state` shows it. */
+export function shownTool(tool: ListedTool): { name: string; description: unknown; parameters: unknown } {
+  return {
+    name: tool.name,
+    description: tool["description"] ?? "",
+    parameters: tool["inputSchema"] ?? { type: "object", properties: {} },
+  };
+}

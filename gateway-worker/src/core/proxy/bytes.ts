@@ -1,0 +1,68 @@
+import { joined, proxyFailed, siteStarting } from "@agent-env/protocol";
+import { callerOf } from "../auth/caller.ts";
+import type { Route } from "../route.ts";
+import type { Host, In, Out, UpRequest } from "../seam.ts";
+import type { View } from "../view.ts";
+import { forward, PROXY_IDLE_MS } from "./forward.ts";
+import { inward, outward } from "./headers.ts";
+import { siteOutward } from "./site-headers.ts";
+
+type ServiceRoute = Extract<Route, { to: "service" }>;
+type SiteRoute = Extract<Route, { to: "site" }>;
+
+/** `/svc` and `/website`: requests that stream past the deployment object. */
+export class Bytes {
+  readonly #host: Host;
+  /** Front ends that have answered: until then one that refuses has not started yet. */
+  readonly #reached = new Set<string>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Passes a request to a server's raw API. `body` is what is sent in place of the client's, if the guard has read it. */
+  async service(view: View, target: ServiceRoute, request: In, answer: Out): Promise<void> {
+    const url = view.services.get(target.key)?.url;
+    if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
+    await forward(this.#host, request, answer, {
+      request: serviceRequest(request, { url, key: target.key, path: target.path }),
+      outward,
+      failed: (fault) => proxyFailed(`${target.key}: ${fault.reason}`),
+    });
+  }
+
+  /** Passes a request to a site's front end. */
+  async site(view: View, target: SiteRoute, request: In, answer: Out): Promise<void> {
+    const site = view.sites.get(target.site);
+    if (site === undefined) throw new Error(`no site ${JSON.stringify(target.site)} in the view it was routed by`);
+    const path = site.keepsPrefix && target.prefix !== "" ? `/website/${target.site}${target.path}` : target.path;
+    const place = { outerOrigin: `${request.scheme}://${request.host}`, prefix: target.prefix, origins: site.origins };
+    await forward(this.#host, request, answer, {
+      request: {
+        method: request.method,
+        url: joined(site.frontendUrl, path),
+        headers: inward(request, { role: callerOf(request).role, prefix: target.prefix }),
+        body: request.hasBody ? request : null,
+        idleMs: PROXY_IDLE_MS,
+      },
+      outward: (fields) => siteOutward(fields, place),
+      failed: (fault) =>
+        fault.kind === "refused" && !this.#reached.has(site.frontendUrl)
+          ? siteStarting(target.site)
+          : proxyFailed(`${target.site}: ${fault.reason}`),
+      answered: () => this.#reached.add(site.frontendUrl),
+    });
+  }
+}
+
+/** A request as a server's raw API gets it. */
+export function serviceRequest(request: In, target: { url: string; key: string; path: string }): UpRequest {
+  const prefix = `${request.base}/svc/${encodeURIComponent(target.key)}`;
+  return {
+    method: request.method,
+    url: joined(target.url, target.path),
+    headers: inward(request, { role: callerOf(request).role, prefix }),
+    body: request.hasBody ? request : null,
+    idleMs: PROXY_IDLE_MS,
+  };
+}

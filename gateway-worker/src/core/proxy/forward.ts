@@ -1,0 +1,74 @@
+import type { GatewayError } from "@agent-env/protocol";
+import { Fault, type Field, type Host, type In, type Out, type UpRequest, type UpResponse } from "../seam.ts";
+
+/** How long a proxied connection may be silent. */
+export const PROXY_IDLE_MS = 3_600_000;
+
+/** One request to one server, and how its answer is shown to the client. */
+export type Forward = {
+  readonly request: UpRequest;
+  readonly outward: (fields: Field[]) => Field[];
+  readonly failed: (fault: Fault) => GatewayError;
+  readonly answered?: () => void;
+};
+
+/** Passes a request on and streams the answer back, both at the slower peer's pace. */
+export async function forward(host: Host, client: In, answer: Out, what: Forward): Promise<void> {
+  if (client.wantsUpgrade) return forwardUpgrade(host, client, answer, what);
+  const exchange = host.upstream(what.request);
+  let gone = false;
+  answer.onGone(() => {
+    gone = true;
+    exchange.abort();
+  });
+  const response = await settled(exchange.response);
+  if (response instanceof Fault) {
+    if (!gone) replyError(client, answer, what.failed(response));
+    return;
+  }
+  what.answered?.();
+  await streamAnswer(answer, response, what);
+}
+
+async function forwardUpgrade(host: Host, client: In, answer: Out, what: Forward): Promise<void> {
+  const response = await settled(host.upgrade(what.request, client, what.outward));
+  if (response instanceof Fault) return replyError(client, answer, what.failed(response));
+  what.answered?.();
+  if (response !== null) await streamAnswer(answer, response, what);
+}
+
+async function streamAnswer(answer: Out, response: UpResponse, what: Forward): Promise<void> {
+  const sink = answer.stream(response.status, what.outward(response.headers()));
+  const cut = await settled(response.pump((chunk) => sink.write(chunk)));
+  if (cut instanceof Fault) sink.cut();
+  else sink.end();
+}
+
+/** The outcome, or the fault that ended it. Anything else that is thrown is a bug, and stays thrown. */
+async function settled<T>(outcome: Promise<T>): Promise<T | Fault> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
+  }
+}
+
+/** An error of the gateway's own: as HTML where a browser navigates, else as JSON. */
+export function replyError(client: In, answer: Out, error: GatewayError, more: readonly Field[] = []): void {
+  const html = client.header("sec-fetch-mode") === "navigate" || (client.header("accept") ?? "").startsWith("text/html");
+  const body = html ? page(error) : JSON.stringify(error.body);
+  const type = html ? "text/html; charset=utf-8" : "application/json";
+  const fields: Field[] = [
+    ["content-type", type],
+    ["content-length", String(new TextEncoder().encode(body).length)],
+    ...error.headers,
+    ...more,
+  ];
+  answer.reply(error.status, fields, client.method === "HEAD" ? undefined : body);
+}
+
+function page(error: GatewayError): string {
+  const text = `${error.status}: ${error.body.error}`.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
+  return `<!doctype html><meta charset="utf-8"><title>${text}</title><p>${text}</p>\n`;
+}

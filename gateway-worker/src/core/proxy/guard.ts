@@ -1,0 +1,116 @@
+import {
+  errorAnswer,
+  isJsonObject,
+  type JsonObject,
+  messageTooLarge,
+  PARSE_ERROR,
+  ROLE_META_KEY,
+  resultAnswer,
+  SESSION_META_KEY,
+  unknownCoding,
+  upgradeAtMcp,
+} from "@agent-env/protocol";
+import { callerOf } from "../auth/caller.ts";
+import { mayUse } from "../deployment/catalogue.ts";
+import type { Deployment } from "../deployment/deployment.ts";
+import { toolError } from "../mcp/calls.ts";
+import { kindOf, readJson } from "../mcp/message.ts";
+import type { Route } from "../route.ts";
+import type { Field, In, Out } from "../seam.ts";
+import type { View } from "../view.ts";
+import { withAdded } from "./batch-answer.ts";
+import { serviceRequest } from "./bytes.ts";
+import { forward, replyError } from "./forward.ts";
+import { outward } from "./headers.ts";
+
+type ServiceRoute = Extract<Route, { to: "service" }>;
+
+/** A message with the caller's role in it, or the answer that it gets here because its tool is refused. */
+type Checked = { readonly send: unknown } | { readonly refused: JsonObject | null };
+
+/** `/svc` where it reaches an MCP endpoint: what is sent says the caller's role, whatever its body claimed (3-wire §svc). */
+export class GuardedService {
+  readonly #deployment: Deployment;
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+  }
+
+  /** Passes a request on, with its messages read, checked, and written anew. */
+  async handle(view: View, target: ServiceRoute, request: In, answer: Out): Promise<void> {
+    if (request.wantsUpgrade) return replyError(request, answer, upgradeAtMcp());
+    if (!request.hasBody) return await this.#forward(view, target, request, answer, null);
+    const read = await readJson(this.#deployment.host, request, view.maxMessageBytes);
+    if ("problem" in read) {
+      const { status, code, message } = read.problem;
+      if (status === 413) return replyError(request, answer, messageTooLarge(view.maxMessageBytes));
+      if (status === 415) return replyError(request, answer, unknownCoding(request.header("content-encoding") ?? ""));
+      return replyJson(answer, 400, errorAnswer(null, code === PARSE_ERROR ? PARSE_ERROR : code, message));
+    }
+    const { role } = callerOf(request);
+    if (!Array.isArray(read.value)) {
+      const checked = this.#checked(read.value, target.key, role);
+      if ("send" in checked) return await this.#forward(view, target, request, answer, JSON.stringify(checked.send));
+      return checked.refused === null ? answer.reply(202, [["content-length", "0"]]) : replyJson(answer, 200, checked.refused);
+    }
+    await this.#batch(
+      view,
+      target,
+      request,
+      answer,
+      read.value.map((message) => this.#checked(message, target.key, role)),
+    );
+  }
+
+  /** In a batch a refusal is for its message alone: the others are sent, and its answer is added to theirs. */
+  async #batch(view: View, target: ServiceRoute, request: In, answer: Out, batch: readonly Checked[]): Promise<void> {
+    const send = batch.flatMap((checked) => ("send" in checked ? [checked.send] : []));
+    const refused = batch.flatMap((checked) => ("refused" in checked && checked.refused !== null ? [checked.refused] : []));
+    if (send.length === batch.length) return await this.#forward(view, target, request, answer, JSON.stringify(send));
+    if (send.length === 0) return refused.length === 0 ? answer.reply(202, [["content-length", "0"]]) : replyJson(answer, 200, refused);
+    await this.#forward(view, target, request, withAdded(answer, refused), JSON.stringify(send));
+  }
+
+  #checked(message: unknown, key: string, role: string): Checked {
+    if (!isJsonObject(message) || !isJsonObject(message["params"])) return { send: message };
+    const { params } = message;
+    if (message["method"] === "tools/call" && typeof params["name"] === "string") {
+      const refusal = this.#refusal(key, params["name"], role);
+      if (refusal !== null) return { refused: kindOf(message) === "request" ? resultAnswer(message["id"], toolError(refusal)) : null };
+    }
+    const { [SESSION_META_KEY]: _session, ...kept } = isJsonObject(params["_meta"]) ? params["_meta"] : {};
+    return { send: { ...message, params: { ...params, _meta: { ...kept, [ROLE_META_KEY]: role } } } };
+  }
+
+  /** Why the role may not call a tool of this server; null if it may, and for a tool that no list has: the server knows better. */
+  #refusal(key: string, name: string, role: string): string | null {
+    const backing = this.#deployment.backings.find(({ server }) => (server.kind === "mcp" ? `mcp-${server.name}` : server.name) === key);
+    const tool = backing?.mcp?.list.last?.tools.find((tool) => tool.name === name);
+    if (backing === undefined || tool === undefined) return null;
+    const allowed = mayUse(this.#deployment.rules, role, { source: backing.server.name, tool });
+    return allowed ? null : `Tool '${name}' is disabled for role '${role}'`;
+  }
+
+  async #forward(view: View, target: ServiceRoute, request: In, answer: Out, body: string | null): Promise<void> {
+    const url = view.services.get(target.key)?.url;
+    if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
+    const plain = serviceRequest(request, { url, key: target.key, path: target.path });
+    const headers = body === null ? plain.headers : writtenAnew(plain.headers, body);
+    await forward(this.#deployment.host, request, answer, {
+      request: { ...plain, headers, body },
+      outward,
+      failed: (fault) => ({ status: 502, headers: [], body: { error: `Proxy request failed: ${target.key}: ${fault.reason}` } }),
+    });
+  }
+}
+
+/** The fields of a body that was decoded and written anew. */
+function writtenAnew(fields: readonly Field[], body: string): Field[] {
+  const dropped = ["content-length", "content-encoding", "content-md5", "digest", "content-digest", "repr-digest"];
+  const kept = fields.filter(([name]) => !dropped.includes(name));
+  return [...kept, ["content-length", String(new TextEncoder().encode(body).length)]];
+}
+
+function replyJson(answer: Out, status: number, body: unknown): void {
+  answer.reply(status, [["content-type", "application/json"]], JSON.stringify(body));
+}

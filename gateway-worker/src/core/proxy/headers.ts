@@ -1,0 +1,54 @@
+import { ROLE_HEADER } from "@agent-env/protocol";
+import { HOPS_FIELD, hopsOf } from "../route.ts";
+import type { Field, In } from "../seam.ts";
+
+/** Fields that end at the next hop (RFC 9110 §7.6.1), whether or not `Connection` names them. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "upgrade",
+  "proxy-authorization",
+  "proxy-authenticate",
+];
+/** What the gateway says anew to a server. `expect` has been met by the time a body is passed on. */
+const OURS_INWARD = new Set(["host", "expect", "agentenv-role", "x-universe-now", "forwarded", HOPS_FIELD]);
+const OURS_OUTWARD = new Set(["date", "server"]);
+
+/** What of `fields` may be passed on to the next hop. Order and repeated fields stay. */
+export function endToEnd(fields: readonly Field[]): Field[] {
+  const namedByConnection = fields
+    .filter(([name]) => name === "connection")
+    .flatMap(([, value]) =>
+      value
+        .toLowerCase()
+        .split(",")
+        .map((part) => part.trim()),
+    );
+  const dropped = new Set([...HOP_BY_HOP, ...namedByConnection]);
+  return fields.filter(([name]) => !dropped.has(name));
+}
+
+/** The fields of a request as a server gets them (3-wire §svc 3–5). `prefix` is what the caller's path has before the server's. */
+export function inward(request: In, caller: { readonly role: string; readonly prefix: string }): Field[] {
+  const kept = endToEnd(request.headers()).filter(([name]) => !OURS_INWARD.has(name) && !name.startsWith("x-forwarded-"));
+  const fields: Field[] = [
+    ...kept,
+    [ROLE_HEADER.toLowerCase(), caller.role],
+    [HOPS_FIELD, String(hopsOf(request) + 1)],
+    ["x-forwarded-host", request.host],
+    ["x-forwarded-proto", request.scheme],
+  ];
+  if (request.peer !== undefined) fields.push(["x-forwarded-for", request.peer]);
+  if (caller.prefix !== "") fields.push(["x-forwarded-prefix", caller.prefix]);
+  if (request.header("accept-encoding") === undefined) fields.push(["accept-encoding", "identity"]);
+  return fields;
+}
+
+/** The fields of an answer as the client gets them. */
+export function outward(fields: readonly Field[]): Field[] {
+  return endToEnd(fields).filter(([name]) => !OURS_OUTWARD.has(name));
+}

@@ -1,0 +1,87 @@
+import type { Field } from "../seam.ts";
+import { outward } from "./headers.ts";
+
+/** Where a site is served: its own addresses, and the outer address that stands for them. */
+export type SitePlace = {
+  /** `https://gateway.example`, without a path. */
+  readonly outerOrigin: string;
+  /** `/website/shop`, with all that the caller's path has before it; empty on a host of its own. */
+  readonly prefix: string;
+  readonly origins: readonly string[];
+};
+
+/** A site may not say these for the whole origin, which isn't its own under a prefix, and is ours on a host. */
+const NOT_A_SITES = new Set(["clear-site-data", "strict-transport-security", "alt-svc"]);
+
+/** The fields of a site's answer with its URLs and cookies put where the site is served (7-sites §2, L1). */
+export function siteOutward(fields: readonly Field[], place: SitePlace): Field[] {
+  return outward(fields)
+    .filter(([name]) => !NOT_A_SITES.has(name))
+    .map(([name, value]): Field => [name, siteValue(name, value, place)]);
+}
+
+function siteValue(name: string, value: string, place: SitePlace): string {
+  switch (name) {
+    case "location":
+    case "content-location":
+    case "sourcemap":
+    case "x-sourcemap":
+      return placedUrl(value, place);
+    case "refresh":
+      return value.replace(/^(\s*[\d.]+\s*[;,]\s*(?:url\s*=\s*)?)(["']?)([^"']*)(["']?)/i, (_all, start, open, url, close) => {
+        return `${start}${open}${placedUrl(url, place)}${close}`;
+      });
+    case "link":
+      return value.replace(/<([^>]*)>/g, (_all, url: string) => `<${placedUrl(url, place)}>`);
+    case "set-cookie":
+      return placedCookie(value, place.prefix);
+    case "service-worker-allowed":
+      return place.prefix === "" ? value : narrowedScope(value, place.prefix);
+    default:
+      return value;
+  }
+}
+
+/** A root-relative URL under the prefix, once; one of the site's own addresses as the outer address. Others stay. */
+export function placedUrl(url: string, place: SitePlace): string {
+  if (/^\/(?![/\\])/.test(url)) return underPrefix(url, place.prefix);
+  if (!/^([a-z][a-z0-9+.-]*:)?[\\/]{2}/i.test(url)) return url;
+  const absolute = URL.parse(url, "http://relative.invalid");
+  if (absolute === null) return url;
+  const own = place.origins.some((origin) => new URL(origin).host === absolute.host);
+  if (own && /^https?:$/.test(absolute.protocol)) return place.outerOrigin + underPrefix(afterOrigin(absolute), place.prefix);
+  return url;
+}
+
+function afterOrigin(url: URL): string {
+  return url.href.slice(url.origin.length);
+}
+
+function underPrefix(path: string, prefix: string): string {
+  const rest = path.startsWith(prefix) ? path[prefix.length] : undefined;
+  const hasItAlready = prefix !== "" && path.startsWith(prefix) && (rest === undefined || "/?#".includes(rest));
+  return hasItAlready ? path : prefix + path;
+}
+
+/** A cookie without `Domain`, its `Path` under the prefix. Without a `Path` the browser's default lies there already. */
+function placedCookie(cookie: string, prefix: string): string {
+  const [pair = "", ...attributes] = cookie.split(";");
+  const kept = attributes
+    .filter((attribute) => attributeName(attribute) !== "domain")
+    .map((attribute) => (attributeName(attribute) === "path" ? placedPath(attribute, prefix) : attribute));
+  return [pair, ...kept].join(";");
+}
+
+function attributeName(attribute: string): string {
+  return (attribute.split("=")[0] ?? "").trim().toLowerCase();
+}
+
+function placedPath(attribute: string, prefix: string): string {
+  const path = attribute.slice(attribute.indexOf("=") + 1).trim();
+  if (prefix === "" || !attribute.includes("=") || !path.startsWith("/")) return attribute;
+  return ` Path=${underPrefix(path, prefix)}`;
+}
+
+function narrowedScope(scope: string, prefix: string): string {
+  return scope.startsWith("/") ? underPrefix(scope, prefix) : scope;
+}

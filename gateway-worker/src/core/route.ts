@@ -1,0 +1,115 @@
+import {
+  badTarget,
+  foreignHost,
+  type GatewayError,
+  headersTooLarge,
+  notFound,
+  notReady,
+  reach,
+  tooManyHops,
+  unknownService,
+  unroutable,
+  unsafePath,
+  uriTooLong,
+} from "@agent-env/protocol";
+import { hostName, isServedHost, originProblem } from "./auth/origin.ts";
+import type { In } from "./seam.ts";
+import type { View } from "./view.ts";
+
+export const HOPS_FIELD = "agentenv-hops";
+const MAX_HOPS = 8;
+const MAX_URL_BYTES = 8192;
+const MAX_HEADER_BYTES = 65_536;
+
+/** Where a request goes. Paths begin with `/`, hold the query, and are forwarded as they are. */
+export type Route =
+  | { readonly to: "refused"; readonly error: GatewayError }
+  | { readonly to: "redirect"; readonly location: string }
+  | { readonly to: "mcp" }
+  | { readonly to: "app" }
+  | { readonly to: "service"; readonly key: string; readonly path: string; readonly guarded: boolean }
+  | { readonly to: "site"; readonly site: string; readonly path: string; readonly prefix: string };
+
+/** Where a request goes, or why it goes nowhere. The first rule that fails answers (6-mcp §3, 3-wire §site). */
+export function route(view: View, request: In): Route {
+  const { path } = request;
+  if (path === null) return refused(badTarget());
+  if (!isServedHost(view.hosts, request.host)) return refused(foreignHost());
+  if (request.base.length + path.length > MAX_URL_BYTES) return refused(uriTooLong(MAX_URL_BYTES));
+  if (headerBytes(request) > MAX_HEADER_BYTES) return refused(headersTooLarge(MAX_HEADER_BYTES));
+  if (hopsOf(request) >= MAX_HOPS) return refused(tooManyHops(MAX_HOPS));
+
+  const site = view.labels.get(hostName(request.host).split(".")[0] ?? "");
+  if (site !== undefined) return toSite(view, { site, path, prefix: "" });
+  const fixed = pathOf(path).replace(/\/+$/, "");
+  const isHealth = fixed === "/health" || fixed === "/ready";
+  if (view.notReady !== null && !isHealth) return refused(notReady(view.notReady));
+  const named = /^\/(svc|website)\/([^/?]+)(.*)$/s.exec(path);
+  if (named?.[1] === "website") return toPrefixedSite(view, request, named[2] ?? "", named[3] ?? "");
+
+  const problem = isHealth ? null : originProblem(view, request);
+  if (problem !== null && fixed !== "/mcp") return refused(problem);
+  if (named !== null) return toService(view, path, named[2] ?? "", named[3] ?? "");
+  return { to: fixed === "/mcp" ? "mcp" : "app" };
+}
+
+function refused(error: GatewayError): Route {
+  return { to: "refused", error };
+}
+
+function toService(view: View, whole: string, name: string, rest: string): Route {
+  const key = decodedKey(name);
+  if (key === null) return refused(unroutable(whole));
+  const service = view.services.get(key);
+  if (service === undefined) return refused(unknownService(key));
+  const path = rest.startsWith("/") ? rest : `/${rest}`;
+  if (service.guarded.length === 0) return { to: "service", key, path, guarded: false };
+  const reached = reach(pathOf(path), service.guarded);
+  return reached === "unsafe" ? refused(unsafePath()) : { to: "service", key, path, guarded: reached === "inside" };
+}
+
+function toPrefixedSite(view: View, request: In, name: string, rest: string): Route {
+  const site = decodedKey(name);
+  if (site === null) return refused(unroutable(request.path ?? ""));
+  if (!view.sites.has(site)) return refused(unknownService(site));
+  const prefix = `${request.base}/website/${name}`;
+  if (!rest.startsWith("/")) return { to: "redirect", location: `${prefix}/${rest}` };
+  return toSite(view, { site, path: rest, prefix });
+}
+
+function toSite(view: View, target: { site: string; path: string; prefix: string }): Route {
+  if (view.notReady !== null) return refused(notReady(view.notReady));
+  const site = view.sites.get(target.site);
+  if (site === undefined) return refused(unknownService(target.site));
+  const reached = reach(pathOf(target.path), site.reserved);
+  if (reached === "unsafe") return refused(unsafePath());
+  return reached === "inside" ? refused(notFound()) : { to: "site", ...target };
+}
+
+/** A key decoded once; null where it then could be read as more than one segment. */
+function decodedKey(name: string): string | null {
+  try {
+    const key = decodeURIComponent(name);
+    return /[/\\%]/.test(key) ? null : key;
+  } catch {
+    return null;
+  }
+}
+
+/** A path without its query. */
+export function pathOf(path: string): string {
+  const query = path.indexOf("?");
+  return query < 0 ? path : path.slice(0, query);
+}
+
+/** How many gateways a request went through before this one. */
+export function hopsOf(request: In): number {
+  const hops = Number(request.header(HOPS_FIELD) ?? "0");
+  return Number.isInteger(hops) && hops > 0 ? hops : 0;
+}
+
+function headerBytes(request: In): number {
+  let bytes = 0;
+  for (const [name, value] of request.headers()) bytes += name.length + value.length + 4;
+  return bytes;
+}

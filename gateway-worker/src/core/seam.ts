@@ -1,0 +1,108 @@
+import type { DeploymentRecord } from "@agent-env/protocol";
+
+/** A header field. Names are in lower case; repeated fields are repeated entries. */
+export type Field = readonly [name: string, value: string];
+
+/** A request as it came in. */
+export interface In {
+  readonly method: string;
+  readonly scheme: "http" | "https";
+  /** Host and port that the request names. */
+  readonly host: string;
+  /** Path and query exactly as the WHATWG URL parser leaves them, without `base`. Null: the target is none that is served. */
+  readonly path: string | null;
+  /** What the caller's path has before `path`: nothing, or `/d/<deployment>`. */
+  readonly base: string;
+  readonly peer: string | undefined;
+  readonly hasBody: boolean;
+  readonly wantsUpgrade: boolean;
+  /** The first field of that name, in lower case. */
+  header(name: string): string | undefined;
+  headers(): Field[];
+  /** The whole body; null as soon as it is larger than `limit`. */
+  bytes(limit: number): Promise<Uint8Array | null>;
+  pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
+}
+
+/** The answer to it: one reply, or one stream. */
+export interface Out {
+  reply(status: number, headers: readonly Field[], body?: string | Uint8Array): void;
+  stream(status: number, headers: readonly Field[]): Sink;
+  /** Called once if the client leaves before the answer is complete. */
+  onGone(then: () => void): void;
+}
+
+export interface Sink {
+  /** A promise means that the peer is slow. */
+  write(chunk: string | Uint8Array): void | Promise<void>;
+  end(): void;
+  /** Ends the answer so that the client sees it is incomplete. */
+  cut(): void;
+  readonly gone: boolean;
+}
+
+/** A request to a server. The address comes from the deployment's record, never from a request. */
+export type UpRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: readonly Field[];
+  readonly body: In | string | Uint8Array | null;
+  /** How long the server may be silent, before its answer and within it. */
+  readonly idleMs: number;
+};
+
+export interface UpResponse {
+  readonly status: number;
+  header(name: string): string | undefined;
+  headers(): Field[];
+  /** Rejects with a `Fault` when the answer is cut. */
+  pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
+  /** Lets the rest go. */
+  discard(): void;
+}
+
+export type UpExchange = { readonly response: Promise<UpResponse>; abort(): void };
+
+/** `refused`: surely nothing reached the server. The other words leave that open. */
+export type FaultKind = "refused" | "reset" | "timeout" | "unknown";
+
+/** A server that did not answer, or not to the end. `reason` holds no address. */
+export class Fault extends Error {
+  readonly kind: FaultKind;
+  readonly reason: string;
+
+  constructor(kind: FaultKind, reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = "Fault";
+    this.kind = kind;
+    this.reason = reason;
+  }
+}
+
+export type SqlValue = string | number | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+export interface Sql {
+  exec(query: string, ...values: SqlValue[]): Row[];
+  transaction(write: () => void): void;
+}
+
+/** All that the core knows of the platform it runs on. */
+export interface Host {
+  readonly sql: Sql;
+  /** When this is done, what was written before survives a kill of the process. */
+  committed(): void | Promise<void>;
+  /** Work that outlives the request it came with. It must not reject. */
+  background(work: Promise<unknown>): void;
+  upstream(request: UpRequest): UpExchange;
+  /**
+   * Connects the client's upgraded connection with a server's. Resolves to null once that is done; to the server's answer
+   * where it doesn't switch protocols. `outward` gives the fields that the client may see.
+   */
+  upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): Promise<UpResponse | null>;
+  /** The plain bytes of a body in `gzip`, `deflate` or `br`; null when they are more than `limit`. */
+  decode(coding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array | null>;
+  record(): DeploymentRecord;
+  /** A line for whoever runs the gateway. */
+  log(line: string): void;
+}

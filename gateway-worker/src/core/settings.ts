@@ -1,0 +1,45 @@
+import { UserError } from "@agent-env/protocol";
+
+/** What an operator may set, on both hosts under the same names. Times are in milliseconds. */
+export type Settings = {
+  readonly maxMessageBytes: number;
+  readonly startBudgetMs: number;
+  readonly upstreamWaitMs: number;
+  readonly sessionIdleMs: number;
+  readonly toolCallTimeoutMs: number;
+  readonly allowedOrigins: readonly string[];
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings of `GATEWAY_…` variables, or their defaults. Throws a `UserError` that names the variable. */
+export function settingsFrom(env: Environment): Settings {
+  return {
+    maxMessageBytes: positive(env, "GATEWAY_MAX_MESSAGE_BYTES", 16_777_216),
+    startBudgetMs: positive(env, "GATEWAY_INTERNAL_SERVER_TIMEOUT_S", 180) * 1000,
+    upstreamWaitMs: positive(env, "GATEWAY_UPSTREAM_WAIT_S", 30) * 1000,
+    sessionIdleMs: positive(env, "GATEWAY_SESSION_IDLE_S", 86_400) * 1000,
+    toolCallTimeoutMs: positive(env, "GATEWAY_TOOL_CALL_TIMEOUT_S", 600) * 1000,
+    allowedOrigins: listOf(env["GATEWAY_ALLOWED_ORIGINS"]),
+  };
+}
+
+/** A comma list without its blank entries, each trimmed. */
+export function listOf(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
+function positive(env: Environment, name: string, fallback: number): number {
+  const text = env[name]?.trim() ?? "";
+  if (text === "") return fallback;
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new UserError({
+    what: `${name}: ${JSON.stringify(text)}`,
+    why: "it is not a positive number",
+    next: `leave it out for ${fallback}`,
+  });
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from "node:http";
+import type { TLSSocket } from "node:tls";
+import { concatenated } from "../../core/body.ts";
+import { Fault, type Field, type In } from "../../core/seam.ts";
+
+/** A request that came in over `node:http`. */
+export class NodeIn implements In {
+  readonly message: IncomingMessage;
+  readonly method: string;
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly path: string | null;
+  readonly base = "";
+  readonly peer: string | undefined;
+  readonly hasBody: boolean;
+  readonly wantsUpgrade: boolean;
+  readonly #fields: readonly Field[];
+
+  /** `isUpgrade`: it came as an upgrade, with its socket and not with an answer to write to. */
+  constructor(message: IncomingMessage, isUpgrade: boolean) {
+    const target = parsedTarget(message.url ?? "/");
+    this.message = message;
+    this.method = message.method ?? "GET";
+    this.scheme = (message.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http";
+    this.host = target?.host ?? message.headers.host ?? "";
+    this.path = target?.path ?? null;
+    this.peer = message.socket.remoteAddress;
+    this.hasBody = message.headers["transfer-encoding"] !== undefined || Number(message.headers["content-length"] ?? 0) > 0;
+    this.wantsUpgrade = isUpgrade;
+    this.#fields = fieldsOf(message.rawHeaders);
+  }
+
+  header(name: string): string | undefined {
+    return this.#fields.find(([field]) => field === name)?.[1];
+  }
+
+  headers(): Field[] {
+    return [...this.#fields];
+  }
+
+  async bytes(limit: number): Promise<Uint8Array | null> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    await this.pump((chunk) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else chunks.length = 0;
+    });
+    return size > limit ? null : concatenated(chunks, size);
+  }
+
+  pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    return pumped(this.message, take);
+  }
+}
+
+/** Header fields as Node keeps them raw, with names in lower case. */
+export function fieldsOf(raw: readonly string[]): Field[] {
+  const fields: Field[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) fields.push([(raw[at] ?? "").toLowerCase(), raw[at + 1] ?? ""]);
+  return fields;
+}
+
+/**
+ * Gives every chunk of a message to `take`, which holds back the next one while its promise is open. `pause()` doesn't hold
+ * back `end`, so the end waits for the last chunk.
+ */
+export function pumped(message: IncomingMessage, take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let pending: Promise<void> = Promise.resolve();
+    const fail = (error: unknown): void => {
+      message.destroy();
+      reject(error);
+    };
+    message.on("data", (chunk: Uint8Array) => {
+      try {
+        const slow = take(chunk);
+        if (slow === undefined) return;
+        message.pause();
+        pending = slow.then(() => void message.resume());
+        pending.catch(fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+    message.on("end", () => pending.then(resolve, fail));
+    message.on("error", () => reject(new Fault("reset", "the connection was cut")));
+    message.on("close", () => {
+      if (!message.complete) reject(new Fault("reset", "the connection was cut"));
+    });
+  });
+}
+
+/**
+ * A request target as the WHATWG URL parser reads it: what is checked is what is sent on. The host is there only where the
+ * target is an absolute URL, which then counts in place of `Host` (RFC 9112 §3.2.2). Bytes above 0x7F are escaped as they are.
+ */
+export function parsedTarget(target: string): { path: string; host: string | undefined } | null {
+  const ascii = target.replace(/[\u0080-\u00ff]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  const isPath = ascii.startsWith("/");
+  if (!isPath && !/^https?:\/\//i.test(ascii)) return null;
+  const url = URL.parse(isPath ? `http://target.invalid${ascii}` : ascii);
+  if (url === null || url.username !== "" || url.password !== "") return null;
+  url.hash = "";
+  return { path: url.href.slice(url.origin.length), host: isPath ? undefined : url.host };
+}

@@ -1,0 +1,85 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "@agent-env/protocol";
+import { Deployment } from "../../core/deployment/deployment.ts";
+import { StartFailed, start } from "../../core/deployment/start.ts";
+import { settingsFrom } from "../../core/settings.ts";
+import type { HostRules } from "../../core/view.ts";
+import { nodeHost } from "./host.ts";
+import { runProbes } from "./probe.ts";
+import { recordFrom } from "./record.ts";
+import { gatewayServer } from "./server.ts";
+import { NodeSql } from "./sql.ts";
+
+/** Serves the one deployment that the environment names, until it is told to stop or can't start. */
+async function serve(): Promise<void> {
+  const record = recordFrom(process.env);
+  const settings = settingsFrom(process.env);
+  const { host, port } = listenAddress();
+  const sql = openState(process.env["GATEWAY_STATE_FILE"] ?? ":memory:");
+  const hosts: HostRules = {
+    any: record.deployment_id === undefined,
+    names: ["gateway", `gateway-${record.deployment_id}`, ...record.hosts.map((name) => name.toLowerCase())],
+    suffixes: [],
+  };
+  const deployment = new Deployment(nodeHost(record, sql), settings, withSiteHosts(hosts, record.servers));
+  const server = gatewayServer(deployment);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(new UserError({ what: `${host}:${port}`, why: error.message, next: "set MCP_HOST or MCP_PORT", exitCode: 2 })),
+    );
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  process.stderr.write(
+    `gateway ${record.name}: listening on port ${typeof address === "object" && address !== null ? address.port : port}\n`,
+  );
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
+  await start(deployment);
+  process.stderr.write(`gateway ${record.name}: ready\n`);
+}
+
+function withSiteHosts(hosts: HostRules, servers: readonly { label?: string }[]): HostRules {
+  const labels = servers.flatMap(({ label }) => (label === undefined ? [] : [`${label}.localhost`]));
+  return { ...hosts, names: [...hosts.names, ...labels] };
+}
+
+function listenAddress(): { host: string; port: number } {
+  const text = process.env["MCP_PORT"]?.trim() || "18765";
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return { host: process.env["MCP_HOST"]?.trim() || "0.0.0.0", port };
+  throw new UserError({ what: `MCP_PORT: ${JSON.stringify(text)}`, why: "it is no port", next: "leave it out for 18765", exitCode: 2 });
+}
+
+function openState(path: string): NodeSql {
+  try {
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+    return new NodeSql(path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UserError({
+      what: `GATEWAY_STATE_FILE: ${JSON.stringify(path)}`,
+      why,
+      next: "name a file in a folder that can be written",
+      exitCode: 2,
+    });
+  }
+}
+
+async function main(): Promise<void> {
+  try {
+    if (process.argv[2] === "probe") process.exitCode = await runProbes(process.env["GATEWAY_PROBES"] ?? "");
+    else await serve();
+  } catch (error) {
+    if (error instanceof StartFailed) fail(error.message, 1);
+    else if (error instanceof UserError) fail(`${error.message}\n  ${error.why}\n  next: ${error.next}`, error.exitCode);
+    else throw error;
+  }
+}
+
+function fail(message: string, exitCode: number): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(exitCode);
+}
+
+await main();

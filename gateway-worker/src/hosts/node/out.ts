@@ -1,0 +1,54 @@
+import type { ServerResponse } from "node:http";
+import type { Field, Out, Sink } from "../../core/seam.ts";
+
+/** An answer over `node:http`. */
+export class NodeOut implements Out {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  reply(status: number, headers: readonly Field[], body?: string | Uint8Array): void {
+    const length =
+      body === undefined || headers.some(([name]) => name === "content-length") ? [] : ["content-length", String(Buffer.byteLength(body))];
+    this.#response.writeHead(status, [...headers.flat(), ...length]);
+    this.#response.end(body);
+  }
+
+  stream(status: number, headers: readonly Field[]): Sink {
+    const response = this.#response;
+    response.writeHead(status, headers.flat());
+    response.flushHeaders();
+    return {
+      write: (chunk) => {
+        if (response.destroyed || response.write(chunk)) return undefined;
+        return drained(response);
+      },
+      end: () => void response.end(),
+      cut: () => void response.destroy(),
+      get gone() {
+        return response.destroyed || response.writableEnded;
+      },
+    };
+  }
+
+  onGone(then: () => void): void {
+    this.#response.on("close", () => {
+      if (!this.#response.writableFinished) then();
+    });
+  }
+}
+
+/** A client that left is no longer slow. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

@@ -1,0 +1,130 @@
+import http from "node:http";
+import https from "node:https";
+import { Fault, type FaultKind, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
+import { fieldsOf, NodeIn, pumped } from "./in.ts";
+
+const CONNECT_MS = 10_000;
+/** Shorter than what servers commonly keep an idle connection for, so that none is used that is just being closed. */
+const IDLE_SOCKET_MS = 4_000;
+
+const agents = {
+  "http:": new http.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, scheduling: "lifo", maxFreeSockets: 1_024 }),
+  "https:": new https.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS, scheduling: "lifo", maxFreeSockets: 1_024 }),
+};
+
+/** Sends one request to a server. */
+export function upstream(request: UpRequest): UpExchange {
+  const sent = clientRequest(request, []);
+  const response = new Promise<UpResponse>((resolve, reject) => {
+    sent.on("response", (message) => resolve(new NodeUpResponse(message)));
+    sent.on("error", (error) => reject(faultOf(error)));
+    watchTimes(sent, request.idleMs);
+  });
+  response.catch(() => undefined);
+  sendBody(sent, request.body);
+  return { response, abort: () => void sent.destroy(new Fault("unknown", "given up")) };
+}
+
+/** A request on its way, with its head as it will be sent. `more` are fields that only this host knows. */
+export function clientRequest(request: UpRequest, more: readonly Field[]): http.ClientRequest {
+  const url = new URL(request.url);
+  const secure = url.protocol === "https:";
+  const options = {
+    agent: secure ? agents["https:"] : agents["http:"],
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
+    method: request.method,
+    path: url.href.slice(url.origin.length),
+    headers: ["host", url.host, ...withFraming(request).flat(), ...more.flat()],
+    setDefaultHeaders: false,
+  };
+  return secure ? https.request(options) : http.request(options);
+}
+
+/** Where the length isn't known the body is chunked; where there is none, methods that usually have one say so. */
+function withFraming({ method, headers, body }: UpRequest): Field[] {
+  if (headers.some(([name]) => name === "content-length")) return [...headers];
+  if (typeof body === "string" || body instanceof Uint8Array) return [...headers, ["content-length", String(Buffer.byteLength(body))]];
+  if (body !== null) return [...headers, ["transfer-encoding", "chunked"]];
+  return ["POST", "PUT", "PATCH"].includes(method) ? [...headers, ["content-length", "0"]] : [...headers];
+}
+
+function sendBody(sent: http.ClientRequest, body: UpRequest["body"]): void {
+  if (body instanceof NodeIn) {
+    body.message.pipe(sent);
+    body.message.on("close", () => {
+      if (!body.message.complete) sent.destroy(new Fault("reset", "the client left"));
+    });
+  } else if (typeof body === "string" || body instanceof Uint8Array) sent.end(body);
+  else sent.end();
+}
+
+/** Ends what can't connect within 10 s, or is silent for too long after. */
+export function watchTimes(sent: http.ClientRequest, idleMs: number): void {
+  const connecting = setTimeout(() => sent.destroy(new Fault("refused", "no connection within 10s")), CONNECT_MS);
+  const connected = (): void => {
+    clearTimeout(connecting);
+    sent.setTimeout(idleMs, () => sent.destroy(new Fault("timeout", `nothing came for ${idleMs / 1000}s`)));
+  };
+  sent.on("socket", (socket) => {
+    if (socket.connecting) socket.once("connect", connected);
+    else connected();
+  });
+  sent.on("close", () => clearTimeout(connecting));
+}
+
+/** An answer over `node:http`. */
+export class NodeUpResponse implements UpResponse {
+  readonly #message: http.IncomingMessage;
+  readonly #fields: readonly Field[];
+
+  constructor(message: http.IncomingMessage) {
+    this.#message = message;
+    this.#fields = fieldsOf(message.rawHeaders);
+  }
+
+  get status(): number {
+    return this.#message.statusCode ?? 0;
+  }
+
+  header(name: string): string | undefined {
+    return this.#fields.find(([field]) => field === name)?.[1];
+  }
+
+  headers(): Field[] {
+    return [...this.#fields];
+  }
+
+  pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    return pumped(this.#message, take);
+  }
+
+  discard(): void {
+    this.#message.on("error", () => undefined);
+    this.#message.resume();
+  }
+}
+
+/** Codes of connections that were never made, so that nothing can have been sent. */
+const NEVER_CONNECTED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "name not found",
+  EAI_AGAIN: "name not found",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+};
+const CUT: Readonly<Record<string, [FaultKind, string]>> = {
+  ECONNRESET: ["reset", "connection reset"],
+  EPIPE: ["reset", "connection reset"],
+  ETIMEDOUT: ["timeout", "connection timed out"],
+};
+
+/** A failed exchange in the gateway's own words, by its code. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const refused = NEVER_CONNECTED[code];
+  if (refused !== undefined) return new Fault("refused", refused, { cause: error });
+  const [kind, reason] = CUT[code] ?? ["unknown", code === "" ? "the exchange failed" : code];
+  return new Fault(kind, reason, { cause: error });
+}

@@ -1,0 +1,28 @@
+import { type GatewayError, notFound, wrongMethod } from "@agent-env/protocol";
+import { Hono } from "hono";
+import type { Deployment } from "../core/deployment/deployment.ts";
+import { cardRoute } from "./card.ts";
+import { healthRoute } from "./health.ts";
+import { stateRoute } from "./state.ts";
+
+/** All routes of a deployment but `/mcp`, `/svc` and `/website`. A wrong method is 405 with `Allow`, an unknown route 404. */
+export function createApp(deployment: Deployment): Hono {
+  const app = new Hono({ strict: false });
+  app.route("/", healthRoute(deployment));
+  app.route("/", cardRoute(deployment));
+  app.route("/", stateRoute(deployment));
+  for (const path of new Set(app.routes.map((route) => route.path))) {
+    const methods = app.routes.filter((route) => route.path === path).map((route) => route.method);
+    const allow = methods.includes("GET") ? ["GET", "HEAD", ...methods.filter((method) => method !== "GET")] : methods;
+    app.all(path, () => errorResponse(wrongMethod(allow.join(", "))));
+  }
+  app.notFound(() => errorResponse(notFound()));
+  return app;
+}
+
+function errorResponse(error: GatewayError): Response {
+  return Response.json(error.body, {
+    status: error.status,
+    headers: error.headers.map(([name, value]): [string, string] => [name, value]),
+  });
+}

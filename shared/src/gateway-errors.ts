@@ -1,0 +1,45 @@
+/** An answer of the gateway's own to a request that it doesn't serve. The body never holds an inner address or a secret. */
+export type GatewayError = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: { readonly error: string };
+};
+
+function gatewayError(status: number, error: string, headers: GatewayError["headers"] = []): GatewayError {
+  return { status, headers, body: { error } };
+}
+
+/** The `Host` is none of ours (DNS rebinding). */
+export const foreignHost = (): GatewayError => gatewayError(403, "this Host isn't served here");
+/** The `Origin` is not one that may call this route. */
+export const foreignOrigin = (): GatewayError => gatewayError(403, "this Origin may not call this route");
+/** A browser's request to a route that pages under the same origin could call as their viewer. */
+export const browserWithoutToken = (): GatewayError =>
+  gatewayError(401, "a browser's request to this route needs a bearer token", [["www-authenticate", "Bearer"]]);
+export const notFound = (): GatewayError => gatewayError(404, "Not found");
+/** No deployment of that name, or of none. */
+export const unknownDeployment = (id: string): GatewayError => gatewayError(404, `Unknown deployment: ${id}`);
+/** A key that `/svc` or `/website` doesn't know. */
+export const unknownService = (key: string): GatewayError => gatewayError(404, `Unknown service: ${key}`);
+export const wrongMethod = (allow: string): GatewayError => gatewayError(405, "Method not allowed", [["allow", allow]]);
+/** The route's own part of a path holds an escaped slash, backslash or percent sign. */
+export const unroutable = (path: string): GatewayError =>
+  gatewayError(400, `cannot route ${JSON.stringify(path)}: escaped in the route prefix`);
+/** A path that servers might read in different ways. */
+export const unsafePath = (): GatewayError => gatewayError(400, "this path has no single reading");
+/** A request target that is neither a path nor an absolute URL. */
+export const badTarget = (): GatewayError => gatewayError(400, "this request target can't be served");
+export const uriTooLong = (limitBytes: number): GatewayError => gatewayError(414, `the URL is longer than ${limitBytes} bytes`);
+export const headersTooLarge = (limitBytes: number): GatewayError => gatewayError(431, `the headers are larger than ${limitBytes} bytes`);
+export const tooManyHops = (limit: number): GatewayError => gatewayError(508, `the request went through ${limit} gateways already`);
+/** Until everything that the deployment consists of is there. */
+export const notReady = (text: string): GatewayError => gatewayError(503, text, [["retry-after", "1"]]);
+/** A site that was never reached yet. */
+export const siteStarting = (site: string): GatewayError => gatewayError(503, `${site} has not started yet`, [["retry-after", "1"]]);
+/** Nothing came back from a server. */
+export const proxyFailed = (what: string): GatewayError => gatewayError(502, `Proxy request failed: ${what}`);
+/** A JSON-RPC message to an MCP endpoint that is larger than the gateway reads. */
+export const messageTooLarge = (limitBytes: number): GatewayError => gatewayError(413, `the message is larger than ${limitBytes} bytes`);
+export const unknownCoding = (coding: string): GatewayError =>
+  gatewayError(415, `content coding ${JSON.stringify(coding)} isn't read here`);
+export const upgradeAtMcp = (): GatewayError => gatewayError(400, "an MCP endpoint takes no Upgrade through the gateway");

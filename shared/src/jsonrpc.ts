@@ -1,0 +1,70 @@
+export type JsonObject = { [key: string]: unknown };
+
+/** The codes of JSON-RPC 2.0, and those that MCP adds. */
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+/** Legacy MCP: the session isn't known. */
+export const SESSION_NOT_FOUND = -32001;
+
+/** Deepest nesting that a message may have. */
+export const MAX_DEPTH = 128;
+
+type NumberSource = { readonly source?: string };
+/** `JSON.rawJSON` and the reviver's source text (ECMAScript 2026): in every V8 we run on, not yet in TypeScript's library. */
+type JsonWithSource = {
+  parse(text: string, reviver: (key: string, value: unknown, context: NumberSource) => unknown): unknown;
+  rawJSON(source: string): object;
+  isRawJSON(value: unknown): boolean;
+};
+const json: JsonWithSource = JSON as typeof JSON & JsonWithSource;
+
+/**
+ * The value of a JSON text. Where it holds an integer of 16 or more digits, numbers that a double can't hold exactly
+ * come as opaque values that `JSON.stringify` writes as they were. Of doubled keys the last counts. Throws `SyntaxError`.
+ */
+export function parseJson(text: string): unknown {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  return json.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined && String(value) !== source ? json.rawJSON(source) : value,
+  );
+}
+
+/** Whether a value is a JSON object: no array, no null, no opaque number. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !json.isRawJSON(value);
+}
+
+/** Whether a value can be the id of a request: a string or a number, however long. */
+export function isRequestId(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || json.isRawJSON(value);
+}
+
+/** Whether a JSON text nests deeper than `MAX_DEPTH`. */
+export function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return false;
+}
+
+/** The answer to a request that went wrong. `data` is left out when undefined. */
+export function errorAnswer(id: unknown, code: number, message: string, data?: unknown): JsonObject {
+  return { jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } };
+}
+
+/** The answer to a request that went well. */
+export function resultAnswer(id: unknown, result: unknown): JsonObject {
+  return { jsonrpc: "2.0", id, result };
+}
