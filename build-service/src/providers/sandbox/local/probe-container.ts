@@ -5,7 +5,7 @@ import type { Probe, ProbeResult } from "../provider.ts";
 import { containerSpec } from "./container-spec.ts";
 import { logText, outputLines } from "./log-frames.ts";
 
-const Result = z.object({ name: z.string(), ok: z.boolean(), reason: z.string(), afterMs: z.number() });
+const Result = z.object({ name: z.string(), ok: z.boolean(), reason: z.string().nullable(), afterMs: z.number() });
 
 /** A probe container does nothing but probe; these are what the gateway's image needs to start at all. */
 const LIMITS = { cpu: null, memoryMb: 512 };
@@ -58,7 +58,8 @@ async function resultsOf(container: Docker.Container, onSettled: (result: ProbeR
   const results = new Map<string, ProbeResult>();
   const output = await container.logs({ stdout: true, stderr: false, follow: true });
   for await (const line of outputLines(output as AsyncIterable<Uint8Array>)) {
-    const result = Result.parse(JSON.parse(line));
+    const read = Result.parse(JSON.parse(line));
+    const result = { ...read, reason: read.reason ?? "ready" };
     results.set(result.name, result);
     onSettled(result);
   }
