@@ -44,7 +44,7 @@ test("where no name was found, the places that could have named one are told", a
     names: [],
     hints: [
       "a.py line 1: the card's name is no literal",
-      "b.py can't be read: line 3 column 5: syntax error",
+      "b.py can't be read: line 3 column 7: syntax error",
       "c.py can't be read: it isn't UTF-8",
       "e.ts line 1: the card's name is no literal",
     ],

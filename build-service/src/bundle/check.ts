@@ -1,0 +1,120 @@
+import { derivedId, type Problem, sortedProblems } from "@agent-env/protocol";
+import { BUILT_IN, type Installed } from "../types/registry.ts";
+import { acceptContext } from "./accept.ts";
+import type { Bundle } from "./bundle.ts";
+import { checkTask } from "./check-steps.ts";
+import { type Checked, type CheckedEntity, entityById } from "./checked.ts";
+import { entrySources } from "./entry-sources.ts";
+import type { InstalledBundle } from "./id-root.ts";
+import { parseBundle } from "./parse.ts";
+import { resolveBundle } from "./resolve.ts";
+import type { ResolvedEntity, ResolvedEntry, ResolvedRef, ResolvedTask } from "./resolved.ts";
+import { seedProblems } from "./seeds.ts";
+import { deployProblems } from "./servers.ts";
+import { shownText } from "./shown.ts";
+import { writeUnits } from "./units.ts";
+import { writeOrder } from "./write-order.ts";
+
+/**
+ * Everything that is wrong with a bundle and needs no store and no Docker (B7). Each stage reports all its problems, and
+ * a stage that has any is the last one.
+ */
+export async function checkBundle(
+  folder: string,
+  options: { readonly installedBundle?: InstalledBundle; readonly installed?: Installed } = {},
+): Promise<{
+  readonly bundle: Bundle | null;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly { path: string; message: string }[];
+}> {
+  const { installed = BUILT_IN } = options;
+  const { bundle, problems } = parseBundle(folder, options.installedBundle);
+  if (bundle === null || problems.length > 0) return { bundle, problems, warnings: [] };
+  const { entries } = resolveBundle(bundle, installed);
+  const resolveProblems = entries.flatMap((entry) => entry.problems);
+  if (resolveProblems.length > 0) return { bundle, problems: sortedProblems(resolveProblems), warnings: [] };
+  const checked = await checkEntries(bundle, entries, installed);
+  return { bundle, problems: checked.problems, warnings: checked.warnings };
+}
+
+/** Judges resolved entries, which have no problems so far: by their types, their folders, and against each other. */
+export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEntry[], installed: Installed): Promise<Checked> {
+  const problems: Problem[] = [];
+  const entities: CheckedEntity[] = [];
+  for (const resolved of entries) {
+    if (resolved.what === "entity") entities.push(await checkEntity(bundle, resolved, installed, problems));
+  }
+  const tasks = entries.filter((entry): entry is ResolvedTask => entry.what === "task");
+  const steps = tasks.map(checkTask);
+  const foreign = entries.flatMap((entry) => foreignIds(entry.refs));
+  problems.push(...steps.flatMap((found) => found.problems), ...foreign);
+  const checked = { bundle, entities, tasks, warnings: steps.flatMap(({ warnings }) => warnings), problems: [] };
+  problems.push(...betweenEntries(checked, installed));
+  return { ...checked, problems: sortedProblems(problems) };
+}
+
+async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, installed: Installed, problems: Problem[]): Promise<CheckedEntity> {
+  const { entry, type, config, builds } = resolved;
+  const sources = entry.folder === "evals" ? null : entrySources(bundle.disk, entry);
+  if (type.kind === "env" && type.writes !== "record") {
+    const message = `the type ${type.type} reads more than its toml and what that names, so no run can tell when to write it anew`;
+    problems.push({ code: "cannot-write", path: shownText(entry.path), message });
+  }
+  const fields = await type.accept(config, acceptContext({ entity: resolved, sources, installed, problems }));
+  for (const { dockerfile } of builds) sources?.context(dockerfile);
+  if (type.writes === "folder") sources?.files();
+  problems.push(...(sources?.problems() ?? []));
+  return { resolved, fields, sources };
+}
+
+/** Ids under the bundle's own root that nothing in it has (4-bundle §3.6). */
+function foreignIds(refs: readonly ResolvedRef[]): Problem[] {
+  return refs
+    .filter(({ target }) => target.in === "nowhere")
+    .map(({ at, target }) => ({
+      code: "foreign-id",
+      path: at,
+      message: `${JSON.stringify(target.id)} is an id of this bundle, which has no such ${target.kind}`,
+    }));
+}
+
+function betweenEntries(checked: Checked, installed: Installed): Problem[] {
+  const isSound = (entity: CheckedEntity): boolean => entity.resolved.type.kind === "env";
+  const envs = checked.entities.filter(isSound);
+  return [
+    ...envs.flatMap((env) => deployProblems(env, installed, (ref) => bundleChildName(checked, ref))),
+    ...seedProblems(checked, { childName: (ref) => bundleChildName(checked, ref), storedNames: () => null }),
+    ...twoWriters(checked),
+    ...writeOrder(writeUnits(checked)).problems,
+  ];
+}
+
+/** The name of an env of this bundle; null for one of the store, which this stage doesn't read. */
+export function bundleChildName(checked: Pick<Checked, "entities">, ref: unknown): string | null {
+  const name = typeof ref === "string" ? entityById(checked, "env", ref)?.fields["environment_name"] : undefined;
+  return typeof name === "string" ? name : null;
+}
+
+/** Every id has one writer: an entity, a built image, or a folder's child. */
+function twoWriters(checked: Checked): Problem[] {
+  const writers = new Map<string, string>();
+  const problems: Problem[] = [];
+  const claim = (key: string, path: string): void => {
+    const other = writers.get(key);
+    if (other === undefined) writers.set(key, path);
+    else
+      problems.push({
+        code: "two-writers",
+        path: shownText(path),
+        message: `${key} is also written by ${shownText(other)}: rename one of the two`,
+      });
+  };
+  for (const { key, label } of writeUnits(checked)) claim(key, label);
+  for (const { resolved, fields, sources } of checked.entities) {
+    const { type, entry } = resolved;
+    if (type.writes !== "folder" || sources === null) continue;
+    const suffixes = type.childSuffixes(fields, sources.files().files);
+    for (const suffix of suffixes) claim(`artifact ${derivedId(entry.id, suffix)}`, entry.path);
+  }
+  return problems;
+}

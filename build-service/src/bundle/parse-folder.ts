@@ -1,0 +1,113 @@
+import type { Problem } from "@agent-env/protocol";
+import { foldName } from "@agent-env/protocol";
+import { type FolderEntry, KIND_OF } from "./bundle.ts";
+import { readTomlFile } from "./config-file.ts";
+import { type Item, listFolder, misspeltProblems, twinProblems } from "./listing.ts";
+import type { ParsedEntries } from "./parse.ts";
+import { declaredIdentity, nameProblems, withoutIdentity } from "./parse-entry.ts";
+import { shownText } from "./shown.ts";
+import type { TomlTable } from "./toml.ts";
+
+type Folder = FolderEntry["folder"];
+
+const TOML_OF: Readonly<Record<Folder, string | null>> = {
+  envs: "env.toml",
+  agents: "agent.toml",
+  artifacts: "artifact.toml",
+  skills: null,
+};
+
+/** Reads one folder under `envs/`, `agents/`, `artifacts/` or `skills/`. A file there is ignored. */
+export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): ParsedEntries {
+  if (item.what === "file") return { entries: [], ignored: [item.path], problems: [] };
+  const { name, path, disk } = item;
+  const tomlName = TOML_OF[folder];
+  const { items } = listFolder(disk, path);
+  const problems = [...nameProblems(folder, name, path)];
+  const toml = tomlName === null ? undefined : items.find((child) => child.name === tomlName);
+  const config = tomlConfig(toml, path, problems);
+  problems.push(...spellingProblems(folder, items, config), ...contentProblems(folder, items, path, config));
+  const at = tomlName === null ? path : `${path}: ${tomlName}`;
+  const identity = declaredIdentity({ folder, name, idRoot, config, at, path, defaultType: defaultType(folder, items, tomlName) });
+  problems.push(...identity.problems);
+  if (problems.length > 0) return { entries: [], ignored: [], problems };
+  const { id, type } = identity;
+  const entry = {
+    folder,
+    kind: KIND_OF[folder],
+    name,
+    id,
+    type,
+    path,
+    disk,
+    tomlName,
+    hasToml: toml !== undefined,
+    config: withoutIdentity(config),
+  };
+  return { entries: [entry], ignored: [], problems: [] };
+}
+
+function tomlConfig(toml: Item | undefined, path: string, problems: Problem[]): TomlTable {
+  if (toml === undefined) return {};
+  if (toml.what === "folder") {
+    problems.push({ code: "special", path: shownText(toml.path), message: "is a folder where a file belongs" });
+    return {};
+  }
+  const read = readTomlFile(toml.disk);
+  if ("value" in read) return read.value;
+  problems.push({ code: "bad-config", path: `${shownText(path)}: ${toml.name}`, message: read.problem });
+  return {};
+}
+
+/** A reserved name in another spelling is refused where the right one would decide something. */
+function spellingProblems(folder: Folder, items: readonly Item[], config: TomlTable): Problem[] {
+  const decides = decidingNames(folder, config);
+  const alike = items.filter(({ name }) => decides.some((right) => foldName(right) === foldName(name)));
+  return [...twinProblems(alike), ...misspeltProblems(alike, decides)];
+}
+
+function decidingNames(folder: Folder, config: TomlTable): string[] {
+  if (folder === "skills") return ["SKILL.md"];
+  const toml = TOML_OF[folder] ?? "";
+  return folder === "artifacts" && typeof config["type"] === "string" && config["type"] !== "docker_image" ? [toml] : [toml, "Dockerfile"];
+}
+
+function contentProblems(folder: Folder, items: readonly Item[], path: string, config: TomlTable): Problem[] {
+  const has = (name: string): boolean => items.some((item) => item.name === name);
+  const shown = shownText(path);
+  switch (folder) {
+    case "envs":
+    case "agents": {
+      const toml = TOML_OF[folder] ?? "";
+      if (has("Dockerfile") || has(toml)) return [];
+      return [{ code: "nothing-to-build", path: shown, message: `needs a Dockerfile or ${toml}` }];
+    }
+    case "skills":
+      return has("SKILL.md") ? [] : [{ code: "no-skill-md", path: shown, message: "needs SKILL.md" }];
+    case "artifacts": {
+      const isImage = config["type"] === undefined ? has("Dockerfile") : config["type"] === "docker_image";
+      if (has("SKILL.md") && !isImage) {
+        return [{ code: "is-a-skill", path: shown, message: "holds SKILL.md, so it is a skill: move the folder to skills/" }];
+      }
+      // A toml may name everything that the artifact is made of.
+      if (items.some(({ name }) => name !== "artifact.toml") || (has("artifact.toml") && config["type"] !== undefined)) return [];
+      return [{ code: "empty", path: shown, message: "has nothing in it (artifact.toml and what the system leaves behind don't count)" }];
+    }
+  }
+}
+
+function defaultType(folder: Folder, items: readonly Item[], tomlName: string | null): string {
+  if (folder === "envs") return "mcp_server";
+  if (folder === "agents") return "a2a_agent";
+  if (folder === "skills") return "skill";
+  const content = items.filter(({ name }) => name !== tomlName);
+  if (content.some(({ name }) => name === "Dockerfile")) return "docker_image";
+  return isOneFile(content) ? "file" : "file_artifact_universe";
+}
+
+/** Whether a folder holds exactly one file, at whatever depth. */
+function isOneFile(items: readonly Item[]): boolean {
+  const [item, ...others] = items;
+  if (item === undefined || others.length > 0) return false;
+  return item.what === "file" || isOneFile(listFolder(item.disk, item.path).items);
+}

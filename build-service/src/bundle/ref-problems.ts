@@ -1,0 +1,13 @@
+import type { Problem } from "@agent-env/protocol";
+import { shownValue } from "./shown.ts";
+
+/** Adds a problem of a reference, and leaves the value as it was written. */
+export function refuse(problems: Problem[], code: string, path: string, message: string, value: unknown): unknown {
+  problems.push({ code, path, message });
+  return value;
+}
+
+/** Why a reference to what this bundle writes can't have a version. */
+export function pinnedMessage(text: string): string {
+  return `${shownValue(text)} is this bundle's own, which is written by this run and has no fixed version: leave out the version`;
+}

@@ -1,0 +1,99 @@
+import type { Problem } from "@agent-env/protocol";
+import { imageKeys } from "../types/image-keys.ts";
+import { findType, type Installed, typeNames } from "../types/registry.ts";
+import type { BundleType, Config } from "../types/type.ts";
+import { type Bundle, type Entry, type EvalEntry, type FolderEntry, type TaskEntry, tomlPath } from "./bundle.ts";
+import { type Lookup, lookupIn } from "./lookup.ts";
+import { mapPath } from "./map-path.ts";
+import { pinnedMessage, refuse } from "./ref-problems.ts";
+import { tomlRef } from "./ref-values.ts";
+import { resolveImages } from "./resolve-images.ts";
+import { resolveTask } from "./resolve-steps.ts";
+import type { BuiltImage, Resolved, ResolvedEntity, ResolvedEntry, ResolvedRef, Unresolved } from "./resolved.ts";
+import { shownText, shownValue } from "./shown.ts";
+
+/** A bundle with its types found, its references replaced by ids and its image keys by what is built (4-bundle §7). */
+export function resolveBundle(bundle: Bundle, installed: Installed): Resolved {
+  const typed = bundle.entries.map((entry) => withImages(entry, installed));
+  const lookup = lookupIn(
+    bundle,
+    typed.flatMap((item) => (item.what === "typed" ? item.builds : [])),
+  );
+  return { bundle, entries: typed.map((item) => resolveEntry(item, lookup)) };
+}
+
+/** An entry before its references are looked up. */
+type Typed = { readonly what: "task"; readonly entry: TaskEntry } | Unresolved | WithImages;
+type WithImages = {
+  readonly what: "typed";
+  readonly entry: FolderEntry | EvalEntry;
+  readonly type: BundleType;
+  readonly config: Config;
+  readonly builds: readonly BuiltImage[];
+  readonly problems: readonly Problem[];
+};
+
+function withImages(entry: Entry, installed: Installed): Typed {
+  if (entry.folder === "tasks") return { what: "task", entry };
+  const type = findType(installed, entry.kind, entry.type);
+  if (type === undefined) return { what: "unknown", entry, refs: [], problems: [unknownType(entry, installed)] };
+  if (entry.folder === "evals") return { what: "typed", entry, type, config: entry.config, builds: [], problems: [] };
+  return { what: "typed", entry, type, ...resolveImages(entry, type) };
+}
+
+const INFRA_SETTINGS: Readonly<Record<string, string>> = {
+  gateway_server: "default_gateway_env_id",
+  service_db: "default_service_db_env_id",
+};
+
+function unknownType(entry: FolderEntry | EvalEntry, installed: Installed): Problem {
+  const setting = entry.kind === "env" ? INFRA_SETTINGS[entry.type] : undefined;
+  if (setting !== undefined) {
+    const message = `${entry.type} is no type of a bundle's env: the configuration's [envs] ${setting} chooses the one in use, and a run builds it when it is missing`;
+    return { code: "infra-type", path: shownText(entry.path), message };
+  }
+  const known = typeNames(installed, entry.kind);
+  const message = `there is no ${entry.kind} type ${shownValue(entry.type)}: ${known.length === 0 ? "none is known yet" : `known are ${known.join(", ")}`}`;
+  return { code: "unknown-type", path: shownText(entry.path), message };
+}
+
+function resolveEntry(item: Typed, lookup: Lookup): ResolvedEntry {
+  if (item.what === "task") return resolveTask(item.entry, lookup);
+  return item.what === "unknown" ? item : resolveEntity(item, lookup);
+}
+
+function resolveEntity(item: WithImages, lookup: Lookup): ResolvedEntity {
+  const { entry, type, builds } = item;
+  const refs: ResolvedRef[] = [];
+  const problems = [...item.problems];
+  const builtKeys = new Set(builds.map(({ key }) => key));
+  const images = imageKeys(type);
+  let config = item.config;
+  for (const { path, kind, types } of type.tomlRefs) {
+    if (builtKeys.has(path)) continue;
+    config = mapPath(config, path, (value, field) => {
+      const at = `${shownText(entry.path)}: ${field}`;
+      // An image value that is no reference has been judged already.
+      if (images.includes(path) && item.problems.some((problem) => problem.path === at)) return value;
+      const written = tomlRef(value, kind);
+      if ("problem" in written) return refuse(problems, "bad-ref", at, written.problem, value);
+      const found = lookup(written.text, kind, types);
+      if ("code" in found) return refuse(problems, found.code, at, found.message, value);
+      if (found.target.in === "bundle" && written.version !== null)
+        return refuse(problems, "pinned", at, pinnedMessage(written.text), value);
+      refs.push({ at, field, target: found.target, version: written.version, types });
+      return written.version === null ? found.target.id : { [kind]: found.target.id, version: written.version };
+    });
+  }
+  if (entry.folder === "evals") problems.push(...repeatedTasks(entry, refs));
+  return { what: "entity", entry, type, config, builds, refs, problems };
+}
+
+function repeatedTasks(entry: EvalEntry, refs: readonly ResolvedRef[]): Problem[] {
+  return refs.flatMap((ref, index) => {
+    const first = refs.findIndex((other) => other.target.id === ref.target.id && other.version === ref.version);
+    if (first >= index) return [];
+    const message = `is ${refs[first]?.field} again: a task is listed once; for repeat runs use --k`;
+    return [{ code: "eval-twice", path: `${shownText(tomlPath(entry))}: ${ref.field}`, message }];
+  });
+}
