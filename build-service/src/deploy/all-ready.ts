@@ -1,9 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { UserError } from "@agent-env/protocol";
 import type { Started } from "../providers/env/provider.ts";
 import type { Probe, ProbeResult } from "../providers/sandbox/provider.ts";
 import { attemptOf, type NamedAttempt, settled } from "./readiness.ts";
-import { until } from "./until.ts";
+import { pause, until } from "./until.ts";
 
 /** How long a server may take (3-wire §topology: 60 s and 30 tries of 5 s), and the gateway over all of them (5-run §5.2). */
 export const SERVER_BUDGET_S = 210;
@@ -105,7 +104,7 @@ async function noneEnds(session: Started["session"], waiting: ReadonlySet<string
       const ended = await session.exited(service);
       if (ended !== null) throw new NotReady(service, "before any probe succeeded", ended);
     }
-    await delay(LOOK_EVERY_MS, undefined, { signal });
+    await pause(LOOK_EVERY_MS, signal);
   }
 }
 

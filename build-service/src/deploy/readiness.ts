@@ -1,9 +1,9 @@
 import { connect } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { CARD_PATH, Card, joined } from "@agent-env/protocol";
 import type { Probe, ProbeResult } from "../providers/sandbox/provider.ts";
 import { failureReason } from "./failure-reason.ts";
 import { answersMcp } from "./mcp-answer.ts";
+import { pause } from "./until.ts";
 
 const EVERY_MS = 100;
 /** A single try that gets no answer within this has failed; the probe goes on. */
@@ -26,7 +26,7 @@ export async function settled({ name, budgetSeconds, attempt }: NamedAttempt, si
     const reason = await oneTry(attempt, signal);
     if (reason === null) return { name, ok: true, reason: "ready", afterMs: afterMs() };
     if (afterMs() >= budgetSeconds * 1000) return { name, ok: false, reason, afterMs: afterMs() };
-    await delay(EVERY_MS, undefined, { signal });
+    await pause(EVERY_MS, signal);
   }
 }
 

@@ -56,7 +56,7 @@ export class BuildLog {
       this.runningIn = /^ ---> Running in ([0-9a-f]+)$/.exec(line)?.[1] ?? this.runningIn;
     }
     // A carriage return starts the line anew on a terminal: what it overwrote is in the log only.
-    return lines.map((line) => line.replace(/\r$/, "").replace(/^.*\r/, "")).filter((line) => line.trim() !== "");
+    return lines.map((line) => line.replace(/\r$/, "").split("\r").pop() ?? "").filter((line) => line.trim() !== "");
   }
 
   get text(): string {
