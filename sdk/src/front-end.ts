@@ -19,7 +19,9 @@ async function run(): Promise<void> {
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     throw cantListen("the front end", place, error);
   });
-  console.error(`the front end listens on ${place.host}:${place.port} and passes everything on to ${backend.origin}`);
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : place.port;
+  console.error(`the front end listens on ${place.host}:${port} and passes everything on to ${backend.origin}`);
   const end = () => void closeGracefully(server).then(() => process.exit(0));
   process.once("SIGTERM", end);
   process.once("SIGINT", end);

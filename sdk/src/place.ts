@@ -25,7 +25,11 @@ export async function closeGracefully(server: Server): Promise<void> {
   const closed = Promise.withResolvers<void>();
   server.close(() => closed.resolve());
   const idle = setInterval(() => server.closeIdleConnections(), 50);
-  const budget = setTimeout(() => server.closeAllConnections(), CLOSE_BUDGET_MS);
+  const budget = setTimeout(() => {
+    server.closeAllConnections();
+    // An upgraded connection is no longer the server's to close.
+    closed.resolve();
+  }, CLOSE_BUDGET_MS);
   await closed.promise;
   clearInterval(idle);
   clearTimeout(budget);

@@ -22,7 +22,8 @@ function forward(backend: URL, incoming: IncomingMessage, outgoing: ServerRespon
   const upstream = open(backend, incoming, endToEnd(incoming.rawHeaders));
   upstream.on("response", (answer) => {
     outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders));
-    outgoing.flushHeaders();
+    // Sends the head at once. `flushHeaders` would write it as UTF-8, and so change bytes above 0x7F.
+    outgoing.write(Buffer.alloc(0));
     answer.pipe(outgoing);
     // What broke off must not look complete.
     answer.on("error", () => outgoing.destroy());
@@ -43,15 +44,13 @@ function forwardUpgrade(backend: URL, incoming: IncomingMessage, client: Duplex,
     join(client, head, socket, first);
   });
   upstream.on("response", (answer) => {
-    client.write(
-      responseHead(answer.statusCode ?? 502, answer.statusMessage ?? "", [...endToEnd(answer.rawHeaders), "Connection", "close"]),
-    );
+    const fields = [...endToEnd(answer.rawHeaders), "Connection", "close"];
+    client.write(responseHead(answer.statusCode ?? 502, answer.statusMessage ?? "", fields));
     answer.pipe(client);
   });
   upstream.on("error", (error) => {
-    client.end(
-      `${responseHead(502, "Bad Gateway", ["Content-Type", "text/plain; charset=utf-8", "Connection", "close"])}${away(backend, error)}`,
-    );
+    client.write(responseHead(502, "Bad Gateway", ["Content-Type", "text/plain; charset=utf-8", "Connection", "close"]));
+    client.end(away(backend, error));
   });
   client.on("error", () => upstream.destroy());
   upstream.end();
@@ -96,9 +95,9 @@ function endToEnd(rawHeaders: readonly string[]): string[] {
   return fields.filter(([name]) => !dropped.has(name.toLowerCase())).flat();
 }
 
-function responseHead(status: number, reason: string, rawHeaders: readonly string[]): string {
+function responseHead(status: number, reason: string, rawHeaders: readonly string[]): Buffer {
   const lines = pairs(rawHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n`;
+  return Buffer.from(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n`, "latin1");
 }
 
 function pairs(rawHeaders: readonly string[]): [string, string][] {
