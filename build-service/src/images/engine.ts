@@ -67,12 +67,10 @@ export function engineStatus(error: unknown): number | null {
   return typeof error.statusCode === "number" ? error.statusCode : null;
 }
 
-/** The Engine's own sentence, without dockerode's words around it. */
+/** The Engine's own sentence, without dockerode's words around it: `(HTTP code 400) unexpected - …`. */
 export function engineMessage(error: unknown): string {
-  if (error instanceof Error && "json" in error && typeof error.json === "object" && error.json !== null && "message" in error.json) {
-    return String(error.json.message).trim();
-  }
-  return messageOf(error);
+  const message = messageOf(error);
+  return engineStatus(error) === null ? message : message.replace(/^\(HTTP code \d+\) [a-z ]+ - /, "").trim();
 }
 
 /** What `call` gives, or `fallback` when the Engine doesn't know the thing (any more). */
