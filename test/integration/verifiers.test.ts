@@ -1,8 +1,11 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -11,6 +14,7 @@ import { z } from "zod";
 import { processTable } from "../../build-service/src/providers/sandbox/process/process-table.ts";
 import type { Row } from "../../build-service/src/run/verifiers/rows.ts";
 import { runVerifier, type VerifierCall, type VerifierRequest } from "../../build-service/src/run/verifiers/script.ts";
+import { until } from "../fixtures/until.ts";
 
 type Options = Partial<Omit<VerifierRequest, "script">>;
 
@@ -140,6 +144,16 @@ def verify(mcp_url):
     log.length = 0;
     await run("log.py", "import sys\ndef verify(u):\n  print('a')\n  print('b', end='')\n  print('c', file=sys.stderr)\n  return []");
     expect(log.sort()).toEqual(["a", "b", "c"]);
+  });
+
+  test("and not even kill -9 of the command leaves the script, what it started, or its folder", async () => {
+    const command = spawn(process.execPath, [fileURLToPath(new URL("../fixtures/verify-and-stay.ts", import.meta.url))]);
+    const [line] = await once(command.stdout, "data");
+    const pids = String(line).trim().split(" ").slice(1).map(Number);
+    expect(readdirSync(temporary)).toHaveLength(1);
+    command.kill("SIGKILL");
+    await until("the script ends", 5_000, async () => !(await processTable()).some(({ pid, ended }) => pids.includes(pid) && !ended));
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test("and the processes that it started are gone afterwards", async () => {

@@ -23,8 +23,16 @@ export type Machine = {
 
 const PackageJson = z.object({ version: z.string() });
 
-/** Looks at this machine. `path` is a PATH to search, agent-env's own by default. */
-export async function readMachine(path = process.env.PATH ?? ""): Promise<Machine> {
+let seen: Promise<Machine> | null = null;
+
+/** This machine, looked at once a process: asking Python for its version takes a while. */
+export function thisMachine(): Promise<Machine> {
+  seen ??= lookAtMachine();
+  return seen;
+}
+
+async function lookAtMachine(): Promise<Machine> {
+  const path = process.env.PATH ?? "";
   const findProgram = (name: string): string | null => programOn(path, name);
   const python = findProgram("python3");
   return {

@@ -24,7 +24,8 @@ export async function holdPort(): Promise<HeldPort> {
 }
 
 function listen(port: number): Promise<Server | null> {
-  const server = createServer();
+  // A connection that is kept would keep the port.
+  const server = createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => (error.code === "EADDRINUSE" ? resolve(null) : reject(error)));
     server.listen(port, "127.0.0.1", () => resolve(server.unref()));

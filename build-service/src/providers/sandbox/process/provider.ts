@@ -6,7 +6,7 @@ import { SANDBOXES } from "../../capabilities.ts";
 import type { Labelled, SandboxProvider } from "../provider.ts";
 import { endGroup, ownMembers } from "./end-group.ts";
 import { planImage } from "./image-plan.ts";
-import { readMachine } from "./machine.ts";
+import { thisMachine } from "./machine.ts";
 import { allRegistrations, deploymentFolder, type Registration, readRegistration, writeRegistration } from "./registration.ts";
 import { processSession } from "./session.ts";
 
@@ -20,7 +20,7 @@ export const processProvider: SandboxProvider = {
   },
 
   async imageProblems(image) {
-    return (await planImage(image, await readMachine(), sdkFiles)).problems;
+    return (await planImage(image, await thisMachine(), sdkFiles)).problems;
   },
 
   async open(spec, context) {
@@ -40,7 +40,7 @@ export const processProvider: SandboxProvider = {
       level: "warning",
       message: "sandbox process isolates nothing: the servers run as you, with your files and your network",
     });
-    return processSession(folder, registration, await readMachine(), context);
+    return processSession(folder, registration, await thisMachine(), context);
   },
 
   async labelled({ stateDir }) {

@@ -110,7 +110,10 @@ async function layOutGateway(own: string, machine: Machine): Promise<LaidOut> {
   await mkdir(root, { recursive: true });
   const program = join(root, "gateway.mjs");
   await writeFile(program, await gatewayBundle());
-  return { root, argv: [machine.node, program], workingFolder: root, environment: { PATH: machine.path, HOME: root } };
+  // What it must not lose when it is started again.
+  const state = join(root, "gateway.sqlite");
+  const environment = { PATH: machine.path, HOME: root, GATEWAY_STATE_FILE: state };
+  return { root, argv: [machine.node, program], workingFolder: root, environment };
 }
 
 /** The image's variables, the deployment's over them, and over both what a process needs to be told otherwise (5-run §5.6). */
