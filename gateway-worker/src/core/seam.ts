@@ -24,10 +24,12 @@ export interface In {
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
 }
 
-/** The answer to it: one reply, or one stream. */
+/** The answer to it: one reply, one stream, or a server's answer passed on. */
 export interface Out {
   reply(status: number, headers: readonly Field[], body?: string | Uint8Array): void;
   stream(status: number, headers: readonly Field[]): Sink;
+  /** The bytes of a server's body as they are, encoded or not. Done when they are through, or the answer is cut. */
+  relay(status: number, headers: readonly Field[], from: UpResponse): Promise<void>;
   /** Called once if the client leaves before the answer is complete. */
   onGone(then: () => void): void;
 }

@@ -10,7 +10,8 @@ export type Settings = {
   readonly allowedOrigins: readonly string[];
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables, and on Workers other bindings too. */
+type Environment = Readonly<Record<string, unknown>>;
 
 /** The settings of `GATEWAY_…` variables, or their defaults. Throws a `UserError` that names the variable. */
 export function settingsFrom(env: Environment): Settings {
@@ -20,7 +21,7 @@ export function settingsFrom(env: Environment): Settings {
     upstreamWaitMs: positive(env, "GATEWAY_UPSTREAM_WAIT_S", 30) * 1000,
     sessionIdleMs: positive(env, "GATEWAY_SESSION_IDLE_S", 86_400) * 1000,
     toolCallTimeoutMs: positive(env, "GATEWAY_TOOL_CALL_TIMEOUT_S", 600) * 1000,
-    allowedOrigins: listOf(env["GATEWAY_ALLOWED_ORIGINS"]),
+    allowedOrigins: listOf(textIn(env, "GATEWAY_ALLOWED_ORIGINS")),
   };
 }
 
@@ -32,8 +33,13 @@ export function listOf(text: string | undefined): string[] {
     .filter((entry) => entry !== "");
 }
 
+function textIn(env: Environment, name: string): string {
+  const value = env[name];
+  return typeof value === "string" ? value.trim() : "";
+}
+
 function positive(env: Environment, name: string, fallback: number): number {
-  const text = env[name]?.trim() ?? "";
+  const text = textIn(env, name);
   if (text === "") return fallback;
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;

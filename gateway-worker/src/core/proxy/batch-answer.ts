@@ -1,17 +1,28 @@
 import { type JsonObject, messageEvent } from "@agent-env/protocol";
 import { concatenated } from "../body.ts";
-import type { Field, Out, Sink } from "../seam.ts";
+import { Fault, type Field, type Out, type Sink } from "../seam.ts";
 
 /** The answer to a batch of which some messages were answered here: their replies are added to the server's. */
 export function withAdded(answer: Out, added: readonly JsonObject[]): Out {
+  const stream = (status: number, headers: readonly Field[]): Sink => {
+    const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
+    if (status === 200 && type.startsWith("text/event-stream")) return addedEvents(answer, headers, added);
+    if (status === 200 || status === 202 || status === 204) return addedReplies(answer, headers, added);
+    return answer.stream(status, headers);
+  };
   return {
+    stream,
     reply: (status, headers, body) => answer.reply(status, headers, body),
     onGone: (then) => answer.onGone(then),
-    stream: (status, headers) => {
-      const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
-      if (status === 200 && type.startsWith("text/event-stream")) return addedEvents(answer, headers, added);
-      if (status === 200 || status === 202 || status === 204) return addedReplies(answer, headers, added);
-      return answer.stream(status, headers);
+    relay: async (status, headers, from) => {
+      const sink = stream(status, headers);
+      try {
+        await from.pump((chunk) => sink.write(chunk));
+        sink.end();
+      } catch (error) {
+        sink.cut();
+        if (!(error instanceof Fault)) throw error;
+      }
     },
   };
 }

@@ -14,10 +14,11 @@ type SiteRoute = Extract<Route, { to: "site" }>;
 export class Bytes {
   readonly #host: Host;
   /** Front ends that have answered: until then one that refuses has not started yet. */
-  readonly #reached = new Set<string>();
+  readonly #reached: Set<string>;
 
-  constructor(host: Host) {
+  constructor(host: Host, reached: Set<string> = new Set()) {
     this.#host = host;
+    this.#reached = reached;
   }
 
   /** Passes a request to a server's raw API. `body` is what is sent in place of the client's, if the guard has read it. */

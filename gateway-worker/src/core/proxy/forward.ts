@@ -1,5 +1,5 @@
 import type { GatewayError } from "@agent-env/protocol";
-import { Fault, type Field, type Host, type In, type Out, type UpRequest, type UpResponse } from "../seam.ts";
+import { Fault, type Field, type Host, type In, type Out, type UpRequest } from "../seam.ts";
 
 /** How long a proxied connection may be silent. */
 export const PROXY_IDLE_MS = 3_600_000;
@@ -27,21 +27,14 @@ export async function forward(host: Host, client: In, answer: Out, what: Forward
     return;
   }
   what.answered?.();
-  await streamAnswer(answer, response, what);
+  await answer.relay(response.status, what.outward(response.headers()), response);
 }
 
 async function forwardUpgrade(host: Host, client: In, answer: Out, what: Forward): Promise<void> {
   const response = await settled(host.upgrade(what.request, client, what.outward));
   if (response instanceof Fault) return replyError(client, answer, what.failed(response));
   what.answered?.();
-  if (response !== null) await streamAnswer(answer, response, what);
-}
-
-async function streamAnswer(answer: Out, response: UpResponse, what: Forward): Promise<void> {
-  const sink = answer.stream(response.status, what.outward(response.headers()));
-  const cut = await settled(response.pump((chunk) => sink.write(chunk)));
-  if (cut instanceof Fault) sink.cut();
-  else sink.end();
+  if (response !== null) await answer.relay(response.status, what.outward(response.headers()), response);
 }
 
 /** The outcome, or the fault that ended it. Anything else that is thrown is a bug, and stays thrown. */

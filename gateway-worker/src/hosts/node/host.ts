@@ -1,6 +1,6 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
 import type { Host } from "../../core/seam.ts";
-import { decode } from "./decode.ts";
+import { decode } from "../decode.ts";
 import type { NodeSql } from "./sql.ts";
 import { upgrade } from "./upgrade.ts";
 import { upstream } from "./upstream.ts";

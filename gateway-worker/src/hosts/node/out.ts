@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Field, Out, Sink } from "../../core/seam.ts";
+import { Fault, type Field, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
 
 /** An answer over `node:http`. */
 export class NodeOut implements Out {
@@ -31,6 +31,17 @@ export class NodeOut implements Out {
         return response.destroyed || response.writableEnded;
       },
     };
+  }
+
+  async relay(status: number, headers: readonly Field[], from: UpResponse): Promise<void> {
+    const sink = this.stream(status, headers);
+    try {
+      await from.pump((chunk) => sink.write(chunk));
+      sink.end();
+    } catch (error) {
+      sink.cut();
+      if (!(error instanceof Fault)) throw error;
+    }
   }
 
   onGone(then: () => void): void {

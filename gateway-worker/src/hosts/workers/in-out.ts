@@ -1,0 +1,164 @@
+import { concatenated } from "../../core/body.ts";
+import { Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
+import type { Place } from "./locate.ts";
+import { WorkersUpResponse } from "./upstream.ts";
+
+/** Fields that the platform adds on the way in. */
+const PLATFORMS = /^(cf-|mf-|x-real-ip$|cdn-loop$)/;
+/** Statuses whose responses may have no body (Fetch standard). */
+const WITHOUT_BODY = [101, 204, 205, 304];
+
+/** A request that came in over `fetch`. */
+export class WorkersIn implements In {
+  readonly request: Request;
+  readonly method: string;
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly path: string;
+  readonly base: string;
+  readonly peer: string | undefined;
+  readonly hasBody: boolean;
+  readonly wantsUpgrade: boolean;
+  readonly #fields: readonly Field[];
+
+  constructor(request: Request, place: Place) {
+    const url = new URL(request.url);
+    url.hash = "";
+    const path = url.href.slice(url.origin.length + place.base.length);
+    this.request = request;
+    this.method = request.method;
+    this.scheme = url.protocol === "https:" ? "https" : "http";
+    this.host = url.host;
+    this.path = path.startsWith("/") ? path : `/${path}`;
+    this.base = place.base;
+    this.peer = request.headers.get("cf-connecting-ip") ?? undefined;
+    this.hasBody = request.body !== null;
+    this.wantsUpgrade = request.headers.get("upgrade") !== null;
+    this.#fields = clientFields(request);
+  }
+
+  header(name: string): string | undefined {
+    return this.#fields.find(([field]) => field === name)?.[1];
+  }
+
+  headers(): Field[] {
+    return [...this.#fields];
+  }
+
+  async bytes(limit: number): Promise<Uint8Array | null> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    await this.pump((chunk) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else chunks.length = 0;
+    });
+    return size > limit ? null : concatenated(chunks, size);
+  }
+
+  async pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    await pumped(this.request.body, take);
+  }
+}
+
+/** What the client itself sent. The platform says `Accept-Encoding: br, gzip` for every client, and keeps its own text apart. */
+function clientFields(request: Request): Field[] {
+  const fields = [...request.headers].filter(([name]) => !PLATFORMS.test(name));
+  const { cf } = request;
+  if (cf === undefined || typeof cf["clientAcceptEncoding"] !== "string") return fields;
+  const own = cf["clientAcceptEncoding"];
+  const others = fields.filter(([name]) => name !== "accept-encoding");
+  return own === "" ? others : [...others, ["accept-encoding", own]];
+}
+
+/** Gives every chunk of a body to `take`, which holds back the next one while its promise is open. */
+export async function pumped(body: ReadableStream<Uint8Array> | null, take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw new Fault("reset", "the connection was cut", { cause: error });
+      });
+      if (done) return;
+      await take(value);
+    }
+  } catch (error) {
+    await reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** An answer as a `Response`, which is there as soon as its head is. */
+export class WorkersOut implements Out {
+  readonly #method: string;
+  readonly #response = Promise.withResolvers<Response>();
+  #gone: () => void = () => undefined;
+  #isGone = false;
+
+  constructor(request: Request) {
+    this.#method = request.method;
+  }
+
+  get response(): Promise<Response> {
+    return this.#response.promise;
+  }
+
+  reply(status: number, headers: readonly Field[], body?: string | Uint8Array): void {
+    const kept = body === undefined && this.#method !== "HEAD" ? headers.filter(([name]) => name !== "content-length") : headers;
+    this.#response.resolve(new Response(body ?? null, { status, headers: headersOf(kept) }));
+  }
+
+  stream(status: number, headers: readonly Field[]): Sink {
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 16 });
+    const writer = writable.getWriter();
+    const leave = (): void => {
+      if (this.#isGone) return;
+      this.#isGone = true;
+      this.#gone();
+    };
+    let isEnded = false;
+    writer.closed.catch(leave);
+    this.#response.resolve(new Response(readable, { status, headers: headersOf(headers) }));
+    const encoder = new TextEncoder();
+    const isGone = (): boolean => this.#isGone;
+    return {
+      write: (chunk) => (isGone() ? undefined : writer.write(typeof chunk === "string" ? encoder.encode(chunk) : chunk).catch(leave)),
+      end: () => {
+        isEnded = true;
+        writer.close().catch(leave);
+      },
+      cut: () => void writer.abort(new Error("cut")).catch(leave),
+      get gone() {
+        return isGone() || isEnded;
+      },
+    };
+  }
+
+  /** The body itself is handed on, so that its bytes stay encoded as they are. */
+  async relay(status: number, headers: readonly Field[], from: UpResponse): Promise<void> {
+    if (!(from instanceof WorkersUpResponse)) throw new Error("an answer of another host");
+    const body = this.#method === "HEAD" || WITHOUT_BODY.includes(status) ? null : from.body;
+    this.#response.resolve(new Response(body, { status, headers: headersOf(headers), encodeBody: "manual" }));
+  }
+
+  /** A server has switched protocols: its socket is the client's now. */
+  switched(headers: readonly Field[], webSocket: WebSocket): void {
+    this.#response.resolve(new Response(null, { status: 101, headers: headersOf(headers), webSocket }));
+  }
+
+  fail(error: unknown): void {
+    this.#response.reject(error);
+  }
+
+  onGone(then: () => void): void {
+    this.#gone = then;
+    if (this.#isGone) then();
+  }
+}
+
+function headersOf(fields: readonly Field[]): Headers {
+  const headers = new Headers();
+  for (const [name, value] of fields) headers.append(name, value);
+  return headers;
+}

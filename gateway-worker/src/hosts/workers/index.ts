@@ -1,0 +1,68 @@
+import { type GatewayError, unknownDeployment } from "@agent-env/protocol";
+import { isBytes, serveBytes } from "../../core/gateway.ts";
+import { Bytes } from "../../core/proxy/bytes.ts";
+import { route } from "../../core/route.ts";
+import type { View } from "../../core/view.ts";
+import { passingDoors } from "./doors.ts";
+import type { Environment } from "./environment.ts";
+import { workersHost } from "./host.ts";
+import { WorkersIn, WorkersOut } from "./in-out.ts";
+import { locate, type Place } from "./locate.ts";
+import { readRecord } from "./records.ts";
+
+export { DeploymentObject } from "./deployment-object.ts";
+
+/** How old the Worker's copy of a deployment's routing view may be. */
+const VIEW_MS = 1_000;
+
+type CachedView = { readonly view: View; readonly readMs: number };
+
+const views = new Map<string, CachedView>();
+const reached = new Set<string>();
+
+/** The edge gateway: pages and raw APIs stream by here, everything else is the deployment object's. */
+export default {
+  async fetch(request: Request, env: Environment, context: ExecutionContext): Promise<Response> {
+    const place = locate(new URL(request.url), env);
+    if (place === null) return errorResponse(unknownDeployment(""));
+    const record = await readRecord(env, place.deployment);
+    if (record === null) return errorResponse(unknownDeployment(place.deployment));
+    const object = env.DEPLOYMENT.get(env.DEPLOYMENT.idFromName(place.deployment));
+    const view = await viewOf(object, place);
+    if (view === null) return errorResponse(unknownDeployment(place.deployment));
+    const incoming = new WorkersIn(request, place);
+    const to = route(view, incoming);
+    if (!isBytes(to)) return await object.fetch(request);
+
+    const out = new WorkersOut(request);
+    const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record, out });
+    const serving = serveBytes(new Bytes(host, reached), view, to, incoming, out);
+    context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
+    return await out.response;
+  },
+} satisfies ExportedHandler<Environment>;
+
+/** What streams past the object remembers nothing. */
+const noSql = {
+  exec: () => {
+    throw new Error("no database beside the object");
+  },
+  transaction: () => {
+    throw new Error("no database beside the object");
+  },
+};
+
+async function viewOf(
+  object: DurableObjectStub<import("./deployment-object.ts").DeploymentObject>,
+  { deployment }: Place,
+): Promise<View | null> {
+  const cached = views.get(deployment);
+  if (cached !== undefined && Date.now() - cached.readMs < VIEW_MS) return cached.view;
+  const view = await object.view(deployment);
+  if (view !== null) views.set(deployment, { view, readMs: Date.now() });
+  return view;
+}
+
+function errorResponse(error: GatewayError): Response {
+  return Response.json(error.body, { status: error.status });
+}

@@ -1,0 +1,38 @@
+import { hostName } from "../../core/auth/origin.ts";
+import { listOf } from "../../core/settings.ts";
+import type { HostRules } from "../../core/view.ts";
+import type { Environment } from "./environment.ts";
+
+/** Which deployment a request is for, and what of its path lies before the deployment's own. */
+export type Place = { readonly deployment: string; readonly base: string };
+
+/** One label deep, `*.localhost` is loopback by standard. */
+const LOCAL_DOMAIN = "localhost";
+
+/**
+ * The deployment of a request: by its host (`<site>--<deployment>.…`, `<deployment>.…`), then `/d/<deployment>/…`, then the
+ * default. Null: it names none.
+ */
+export function locate(url: URL, env: Environment): Place | null {
+  const byHost = deploymentOfHost(hostName(url.host), env);
+  if (byHost !== null) return { deployment: byHost, base: "" };
+  const byPath = /^\/d\/([a-z0-9-]+)(?=\/|$)/.exec(url.pathname);
+  if (byPath?.[1] !== undefined) return { deployment: byPath[1], base: byPath[0] };
+  const fallback = env.DEFAULT_DEPLOYMENT?.trim() ?? "";
+  return fallback === "" ? null : { deployment: fallback, base: "" };
+}
+
+/** The `Host` values that the edge answers, those of the record aside. */
+export function edgeHosts(env: Environment, more: readonly string[]): HostRules {
+  const domains = listOf(env.GATEWAY_DOMAINS).map((domain) => domain.toLowerCase());
+  return { any: false, names: [...domains, ...more.map((name) => name.toLowerCase())], suffixes: [...domains, LOCAL_DOMAIN] };
+}
+
+function deploymentOfHost(name: string, env: Environment): string | null {
+  for (const domain of [...listOf(env.GATEWAY_DOMAINS), LOCAL_DOMAIN]) {
+    if (!name.endsWith(`.${domain.toLowerCase()}`)) continue;
+    const label = name.slice(0, -domain.length - 1);
+    return label.includes(".") ? null : label.slice(label.lastIndexOf("--") + (label.includes("--") ? 2 : 1));
+  }
+  return null;
+}

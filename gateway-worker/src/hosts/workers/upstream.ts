@@ -1,0 +1,84 @@
+import { Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
+import type { Doors } from "./doors.ts";
+import { pumped, WorkersIn } from "./in-out.ts";
+
+const CONNECT_AND_HEAD_MS = 3_600_000;
+
+/** Sends one request to a server by `fetch`. `doors` tells a server that isn't there from one that broke off. */
+export function upstreamBy(doors: Doors): (request: UpRequest) => UpExchange {
+  return (request) => {
+    const ending = new AbortController();
+    return { response: sent(request, doors, ending.signal), abort: () => ending.abort() };
+  };
+}
+
+async function sent(request: UpRequest, doors: Doors, signal: AbortSignal): Promise<UpResponse> {
+  await doors.knock(request.url);
+  try {
+    return new WorkersUpResponse(await answered(request, signal));
+  } catch (error) {
+    if (signal.aborted) throw new Fault("unknown", "given up", { cause: error });
+    throw await doors.faultOf(request.url, error);
+  }
+}
+
+/** The answer's head. Its body is not followed when it redirects. */
+export async function answered(request: UpRequest, signal: AbortSignal): Promise<Response> {
+  const headers = new Headers();
+  for (const [name, value] of request.headers) headers.append(name, value);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
+  const body = request.body instanceof WorkersIn ? request.body.request.body : bodyOf(request.body);
+  try {
+    return await fetch(request.url, {
+      method: request.method,
+      headers,
+      body,
+      redirect: "manual",
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+  } catch (error) {
+    if (late.signal.aborted) throw new Fault("timeout", `no answer within ${request.idleMs / 1000}s`, { cause: error });
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function bodyOf(body: UpRequest["body"]): string | Uint8Array | null {
+  if (typeof body === "string" || body instanceof Uint8Array || body === null) return body;
+  throw new Error("a request of another host");
+}
+
+/** An answer that came by `fetch`. */
+export class WorkersUpResponse implements UpResponse {
+  readonly #response: Response;
+
+  constructor(response: Response) {
+    this.#response = response;
+  }
+
+  get status(): number {
+    return this.#response.status;
+  }
+
+  get body(): ReadableStream<Uint8Array> | null {
+    return this.#response.body;
+  }
+
+  header(name: string): string | undefined {
+    return this.#response.headers.get(name) ?? undefined;
+  }
+
+  headers(): Field[] {
+    return [...this.#response.headers];
+  }
+
+  pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    return pumped(this.#response.body, take);
+  }
+
+  discard(): void {
+    void this.#response.body?.cancel();
+  }
+}
