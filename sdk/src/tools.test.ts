@@ -177,6 +177,21 @@ describe("what tools/list shows", () => {
   });
 });
 
+test("the types of arguments and result come from the schemas", () => {
+  items().tool("add", {
+    description: "Adds.",
+    input: { title: z.string(), count: z.int().default(1) },
+    output: z.object({ total: z.int() }),
+    run: ({ title, count }) => ({ total: (title satisfies string) ? (count satisfies number) : 0 }),
+  });
+  items().tool("add", {
+    description: "Adds.",
+    output: z.object({ total: z.int() }),
+    // @ts-expect-error the output schema wants a number
+    run: () => ({ total: "one" }),
+  });
+});
+
 describe("results", () => {
   test.each([
     ["text", "hi", [{ type: "text", text: "hi" }]],

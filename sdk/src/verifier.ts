@@ -24,7 +24,13 @@ export type CallResult = {
 export type VerifierContext = {
   /** The conversation that is judged; null where there was none. */
   readonly run: unknown;
-  readonly env: Readonly<Record<string, unknown>>;
+  /** What is deployed, with the card it serves. */
+  readonly env: {
+    readonly id: string;
+    readonly version: number;
+    readonly deployment_id: string;
+    readonly card: Readonly<Record<string, unknown>> | null;
+  };
   listTools(): Promise<readonly { readonly name: string; readonly description?: string; readonly inputSchema: unknown }[]>;
   callTool(name: string, args?: Readonly<Record<string, unknown>>): Promise<CallResult>;
   /** `path` is relative to the gateway: `/website/shop/`, `/svc/shop/api/orders`. */

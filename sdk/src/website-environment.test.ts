@@ -155,6 +155,13 @@ describe("links are right under a prefix", () => {
   });
 });
 
+test("a page that is a plain string is escaped, and is a type error", async () => {
+  const site = new WebsiteEnvironment(environmentCard({ name: "shop" }));
+  // @ts-expect-error a page is made with the html template
+  site.page("/", () => "<script>");
+  expect(await (await fetch(await served(site))).text()).toBe("&lt;script&gt;");
+});
+
 test("a page that throws is 500 without a stack", async () => {
   const site = new WebsiteEnvironment(environmentCard({ name: "shop" })).page("/", () => {
     throw new Error("secret");

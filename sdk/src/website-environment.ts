@@ -1,4 +1,6 @@
 import type { Context } from "hono";
+import { html } from "hono/html";
+import type { HtmlEscapedString } from "hono/utils/html";
 import type { CardDeclaration } from "./card.ts";
 import { SessionCookie } from "./cookies.ts";
 import { Environment } from "./environment.ts";
@@ -6,7 +8,7 @@ import { type Place, portFrom } from "./place.ts";
 import { Sessions } from "./sessions.ts";
 
 /** What a page handler may return: a template of `html`, or any response. */
-type Page = string | Response;
+type Page = HtmlEscapedString | Response;
 
 /**
  * A website's backend: pages, API routes (`app`), the data plane, and MCP in the same process if it has tools. Listens on
@@ -25,7 +27,8 @@ export class WebsiteEnvironment extends Environment {
   page(path: string, render: (c: Context) => Page | Promise<Page>): this {
     this.app.get(path, async (c) => {
       const page = await render(c);
-      return page instanceof Response ? page : c.html(page);
+      // Escapes what was not made by `html`, for authors who don't check types.
+      return page instanceof Response ? page : c.html(html`${page}`);
     });
     return this;
   }
