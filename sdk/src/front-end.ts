@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { UserError } from "@agent-env/protocol";
 import { passThrough } from "./front-end/pass-through.ts";
-import { cantListen, closeGracefully, portFrom } from "./place.ts";
+import { cantListen, closeGracefully, portFrom, portOf } from "./place.ts";
 
 try {
   await run();
@@ -19,9 +19,7 @@ async function run(): Promise<void> {
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     throw cantListen("the front end", place, error);
   });
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : place.port;
-  console.error(`the front end listens on ${place.host}:${port} and passes everything on to ${backend.origin}`);
+  console.error(`the front end listens on ${place.host}:${portOf(server)} and passes everything on to ${backend.origin}`);
   const end = () => void closeGracefully(server).then(() => process.exit(0));
   process.once("SIGTERM", end);
   process.once("SIGINT", end);

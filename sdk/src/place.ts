@@ -35,6 +35,12 @@ export async function closeGracefully(server: Server): Promise<void> {
   clearTimeout(budget);
 }
 
+/** The port that a server really has, once it listens. */
+export function portOf(server: Server): number | undefined {
+  const address = server.address();
+  return typeof address === "object" ? address?.port : undefined;
+}
+
 /** A listening address as a client on this machine writes it. */
 export function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::" || host === "") return "127.0.0.1";

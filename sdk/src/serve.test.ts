@@ -1,12 +1,14 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { environmentCard } from "./card.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
 import { imageFolder, program, said } from "./test-support/programs.ts";
 import { connected, served, withVariables } from "./test-support/serving.ts";
 import { WebsiteEnvironment } from "./website-environment.ts";
+
+beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
 
 const SLOW = `
 import { environmentCard, McpEnvironment } from "@agent-env/sdk";

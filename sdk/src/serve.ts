@@ -1,6 +1,7 @@
-import type { Server } from "node:http";
-import { serve as serveNode } from "@hono/node-server";
-import { cantListen, closeGracefully, type Place, reachable } from "./place.ts";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { cantListen, closeGracefully, type Place, portOf, reachable } from "./place.ts";
 
 /** A server that listens. */
 export type Serving = {
@@ -13,17 +14,23 @@ export type Serving = {
 
 export type Served = {
   readonly name: string;
-  readonly fetch: Parameters<typeof serveNode>[0]["fetch"];
+  readonly fetch: Parameters<typeof getRequestListener>[0];
   /** Ends what would hold connections open for ever. */
   readonly closing: () => void;
 };
 
 /** Listens until SIGTERM, SIGINT or `close()`. Throws a `UserError` if the port can't be had. */
 export async function listen({ host, port }: Place, served: Served): Promise<Serving> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const server = serveNode({ fetch: served.fetch, hostname: host, port, overrideGlobalObjects: false }, (address) => resolve(address.port));
-  server.on("error", (cause: NodeJS.ErrnoException) => reject(cantListen(served.name, { host, port }, cause)));
-  const actual = await promise;
+  const server = createServer(getRequestListener(served.fetch, { overrideGlobalObjects: false }));
+  // A large seed may take longer to arrive than Node allows a request.
+  server.requestTimeout = 0;
+  // Longer than the proxies in front keep a connection, so that none sends on one that is being closed.
+  server.keepAliveTimeout = 75_000;
+  server.listen(port, host);
+  await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
+    throw cantListen(served.name, { host, port }, cause);
+  });
+  const actual = portOf(server) ?? port;
   const url = `http://${reachable(host)}:${actual}`;
   console.error(`${served.name} listens on ${url}`);
 
@@ -31,7 +38,7 @@ export async function listen({ host, port }: Place, served: Served): Promise<Ser
     process.off("SIGTERM", onSignal);
     process.off("SIGINT", onSignal);
     served.closing();
-    await closeGracefully(server as Server);
+    await closeGracefully(server);
   };
   const onSignal = () => void close().then(() => process.exit(0));
   process.once("SIGTERM", onSignal);
