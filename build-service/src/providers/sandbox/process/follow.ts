@@ -71,6 +71,7 @@ function followFrom(instruction: Instruction, draft: Draft): void {
   draft.base = found.base;
   if (found.base === "sdk") {
     draft.workingFolders.push("/app");
+    draft.tree.put("/app", { kind: "folder" });
     draft.environment.set("PATH", `/node_modules/.bin:${draft.environment.get("PATH")}`);
   }
 }

@@ -18,7 +18,8 @@ export type LaidOut = {
 export async function layOut(plan: ImagePlan, folder: string, machine: Machine): Promise<LaidOut> {
   const root = join(folder, "root");
   await plan.tree.write(root);
-  await mkdir(join(root, "tmp"), { recursive: true });
+  // A WORKDIR is there even where nothing was copied into it.
+  for (const path of ["/tmp", ...plan.workingFolders]) await mkdir(join(root, path), { recursive: true });
   for (const [path, target] of plan.packages) {
     // The image's own copy wins, as it would over what npm ci installed before it was copied.
     if (plan.tree.get(path) !== undefined) continue;
