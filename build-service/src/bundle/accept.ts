@@ -1,7 +1,7 @@
 import type { Problem } from "@agent-env/protocol";
 import { type CardScan, scanCards } from "../images/card-scan/scan.ts";
 import type { AcceptContext, ProblemPlace } from "../types/accept-context.ts";
-import type { Installed } from "../types/registry.ts";
+import type { Registry } from "../types/registry.ts";
 import { isStoredName } from "../types/stored-names.ts";
 import type { Fields, FieldValue, KeyKind } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
@@ -14,10 +14,10 @@ import { isTable } from "./toml.ts";
 export function acceptContext(options: {
   readonly entity: ResolvedEntity;
   readonly sources: EntrySources | null;
-  readonly installed: Installed;
+  readonly registry: Registry;
   readonly problems: Problem[];
 }): AcceptContext {
-  const { entity, sources, installed, problems } = options;
+  const { entity, sources, registry, problems } = options;
   const { entry, type, config } = entity;
 
   function problem(code: string, message: string, place: ProblemPlace = "toml"): void {
@@ -45,8 +45,8 @@ export function acceptContext(options: {
   async function acceptedEnv({ namedBy }: { readonly namedBy: string | null }): Promise<Fields> {
     const fields = accepted();
     const provider = config["env_provider_type"] ?? "gateway";
-    if (typeof provider === "string" && !(provider in installed.envProviders)) {
-      const names = Object.keys(installed.envProviders).sort().join(", ");
+    if (typeof provider === "string" && !(provider in registry.envProviders)) {
+      const names = Object.keys(registry.envProviders).sort().join(", ");
       problem("unknown-provider", `env_provider_type: there is no provider ${shownValue(provider)}: installed are ${names}`);
     }
     const name = namedBy === null ? null : await environmentName(namedBy);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Kind } from "@agent-env/protocol";
 import type { TomlTable } from "./toml.ts";
 
@@ -22,6 +23,8 @@ type CommonEntry = {
   /** `envs/items`, `tasks/easy.json`: what the problems of this entry start with. */
   readonly path: string;
   readonly disk: string;
+  /** The config file's text as it was read; null where there is none. */
+  readonly configText: string | null;
 };
 
 /** An env, agent, artifact or skill: a folder, with or without a toml. */
@@ -29,7 +32,6 @@ export type FolderEntry = CommonEntry & {
   readonly folder: "envs" | "agents" | "artifacts" | "skills";
   /** The toml that this folder may have: `env.toml`; null for a skill. */
   readonly tomlName: string | null;
-  readonly hasToml: boolean;
   /** The toml's content without `type` and `id`; empty when there is none. */
   readonly config: TomlTable;
 };
@@ -55,6 +57,12 @@ export type Bundle = {
 /** Where problems of an entry's config file start: `envs/x: env.toml`. */
 export function tomlPath(entry: FolderEntry | EvalEntry): string {
   return entry.folder === "evals" || entry.tomlName === null ? entry.path : `${entry.path}: ${entry.tomlName}`;
+}
+
+/** Where an entry's config file lies; null for one that has none. */
+export function configDisk(entry: Entry): string | null {
+  if (entry.folder === "tasks" || entry.folder === "evals") return entry.disk;
+  return entry.tomlName === null || entry.configText === null ? null : join(entry.disk, entry.tomlName);
 }
 
 /** Where problems of a task's step start: `tasks/t.json: step 'deploy'`. */

@@ -1,5 +1,5 @@
 import { derivedId, type Problem, sortedProblems } from "@agent-env/protocol";
-import { BUILT_IN, type Installed } from "../types/registry.ts";
+import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { acceptContext } from "./accept.ts";
 import type { Bundle } from "./bundle.ts";
 import { checkTask } from "./check-steps.ts";
@@ -21,46 +21,46 @@ import { writeOrder } from "./write-order.ts";
  */
 export async function checkBundle(
   folder: string,
-  options: { readonly installedBundle?: InstalledBundle; readonly installed?: Installed } = {},
+  options: { readonly installed?: InstalledBundle; readonly registry?: Registry } = {},
 ): Promise<{
   readonly bundle: Bundle | null;
   readonly problems: readonly Problem[];
   readonly warnings: readonly { path: string; message: string }[];
 }> {
-  const { installed = BUILT_IN } = options;
-  const { bundle, problems } = parseBundle(folder, options.installedBundle);
+  const { registry = BUILT_IN } = options;
+  const { bundle, problems } = parseBundle(folder, options.installed);
   if (bundle === null || problems.length > 0) return { bundle, problems, warnings: [] };
-  const { entries } = resolveBundle(bundle, installed);
+  const { entries } = resolveBundle(bundle, registry);
   const resolveProblems = entries.flatMap((entry) => entry.problems);
   if (resolveProblems.length > 0) return { bundle, problems: sortedProblems(resolveProblems), warnings: [] };
-  const checked = await checkEntries(bundle, entries, installed);
+  const checked = await checkEntries(bundle, entries, registry);
   return { bundle, problems: checked.problems, warnings: checked.warnings };
 }
 
 /** Judges resolved entries, which have no problems so far: by their types, their folders, and against each other. */
-export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEntry[], installed: Installed): Promise<Checked> {
+export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEntry[], registry: Registry): Promise<Checked> {
   const problems: Problem[] = [];
   const entities: CheckedEntity[] = [];
   for (const resolved of entries) {
-    if (resolved.what === "entity") entities.push(await checkEntity(bundle, resolved, installed, problems));
+    if (resolved.what === "entity") entities.push(await checkEntity(bundle, resolved, registry, problems));
   }
   const tasks = entries.filter((entry): entry is ResolvedTask => entry.what === "task");
   const steps = tasks.map(checkTask);
   const foreign = entries.flatMap((entry) => foreignIds(entry.refs));
   problems.push(...steps.flatMap((found) => found.problems), ...foreign);
   const checked = { bundle, entities, tasks, warnings: steps.flatMap(({ warnings }) => warnings), problems: [] };
-  problems.push(...betweenEntries(checked, installed));
+  problems.push(...betweenEntries(checked, registry));
   return { ...checked, problems: sortedProblems(problems) };
 }
 
-async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, installed: Installed, problems: Problem[]): Promise<CheckedEntity> {
+async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, registry: Registry, problems: Problem[]): Promise<CheckedEntity> {
   const { entry, type, config, builds } = resolved;
   const sources = entry.folder === "evals" ? null : entrySources(bundle.disk, entry);
   if (type.kind === "env" && type.writes !== "record") {
     const message = `the type ${type.type} reads more than its toml and what that names, so no run can tell when to write it anew`;
     problems.push({ code: "cannot-write", path: shownText(entry.path), message });
   }
-  const fields = await type.accept(config, acceptContext({ entity: resolved, sources, installed, problems }));
+  const fields = await type.accept(config, acceptContext({ entity: resolved, sources, registry, problems }));
   for (const { dockerfile } of builds) sources?.context(dockerfile);
   if (type.writes === "folder") sources?.files();
   problems.push(...(sources?.problems() ?? []));
@@ -78,11 +78,11 @@ function foreignIds(refs: readonly ResolvedRef[]): Problem[] {
     }));
 }
 
-function betweenEntries(checked: Checked, installed: Installed): Problem[] {
+function betweenEntries(checked: Checked, registry: Registry): Problem[] {
   const isSound = (entity: CheckedEntity): boolean => entity.resolved.type.kind === "env";
   const envs = checked.entities.filter(isSound);
   return [
-    ...envs.flatMap((env) => deployProblems(env, installed, (ref) => bundleChildName(checked, ref))),
+    ...envs.flatMap((env) => deployProblems(env, registry, (ref) => bundleChildName(checked, ref))),
     ...seedProblems(checked, { childName: (ref) => bundleChildName(checked, ref), storedNames: () => null }),
     ...twoWriters(checked),
     ...writeOrder(writeUnits(checked)).problems,

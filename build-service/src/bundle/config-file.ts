@@ -4,8 +4,8 @@ import { parseToml, type TomlTable } from "./toml.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** A config file's content, or why it can't be used: one sentence for a problem's message. */
-export type ConfigFile<Value> = { readonly value: Value } | { readonly problem: string };
+/** A config file's content and text, or why it can't be used: one sentence for a problem's message. */
+export type ConfigFile<Value> = { readonly value: Value; readonly text: string } | { readonly problem: string };
 
 export function readTomlFile(disk: string): ConfigFile<TomlTable> {
   return readConfigFile(disk, "TOML", parseToml);
@@ -16,10 +16,10 @@ export function readJsonFile(disk: string): ConfigFile<unknown> {
 }
 
 function readConfigFile<Value>(disk: string, format: string, parse: (text: string) => Value): ConfigFile<Value> {
-  const text = readConfigText(disk);
-  if ("problem" in text) return text;
+  const read = readConfigText(disk);
+  if ("problem" in read) return read;
   try {
-    return { value: parse(text.value) };
+    return { value: parse(read.text), text: read.text };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return { problem: `is no valid ${format}: ${error.message}` };
@@ -27,7 +27,7 @@ function readConfigFile<Value>(disk: string, format: string, parse: (text: strin
 }
 
 /** The text of a regular file of at most 8 MiB in UTF-8, with or without BOM, with line feeds only. */
-export function readConfigText(disk: string): ConfigFile<string> {
+export function readConfigText(disk: string): { readonly text: string } | { readonly problem: string } {
   try {
     const { size } = statSync(disk);
     if (size > MAX_BYTES) return { problem: `has ${size} bytes, and a config file may have ${MAX_BYTES}` };
@@ -37,9 +37,9 @@ export function readConfigText(disk: string): ConfigFile<string> {
   }
 }
 
-function decodeUtf8(bytes: Uint8Array): ConfigFile<string> {
+function decodeUtf8(bytes: Uint8Array): ReturnType<typeof readConfigText> {
   try {
-    return { value: new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r\n?/g, "\n") };
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r\n?/g, "\n") };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return { problem: "isn't UTF-8: save it in that encoding" };

@@ -48,10 +48,10 @@ function ignoreRulesOf(entry: FolderEntry, dockerfile: string): { readonly rules
     rules: NO_RULES,
     problems: [{ code: "bad-config", path: shownText(`${entry.path}/${path}`), message }],
   });
-  const text = readConfigText(posix.join(entry.disk, path));
-  if ("problem" in text) return refuse(text.problem);
+  const read = readConfigText(posix.join(entry.disk, path));
+  if ("problem" in read) return refuse(read.problem);
   try {
-    return { rules: ignoreRules(text.value, [dockerfile, path]), problems: [] };
+    return { rules: ignoreRules(read.text, [dockerfile, path]), problems: [] };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return refuse(`holds a pattern that can't be one: ${error.message}`);

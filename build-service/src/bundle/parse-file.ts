@@ -44,6 +44,7 @@ function parseTask(item: Item, name: string, idRoot: string): ParsedEntries {
     type: identity.type,
     path: item.path,
     disk: item.disk,
+    configText: read.text,
     steps,
   };
   return { entries: [entry], ignored: [], problems: [] };
@@ -94,6 +95,7 @@ function parseEval(item: Item, name: string, idRoot: string): ParsedEntries {
     type,
     path: item.path,
     disk: item.disk,
+    configText: read.text,
     config: withoutIdentity(config),
   };
   return { entries: [entry], ignored: [], problems: [] };

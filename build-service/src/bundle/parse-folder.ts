@@ -25,7 +25,7 @@ export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): Pa
   const { items } = listFolder(disk, path);
   const problems = [...nameProblems(folder, name, path)];
   const toml = tomlName === null ? undefined : items.find((child) => child.name === tomlName);
-  const config = tomlConfig(toml, path, problems);
+  const { config, configText } = tomlConfig(toml, path, problems);
   problems.push(...spellingProblems(folder, items, config), ...contentProblems(folder, items, path, config));
   const at = tomlName === null ? path : `${path}: ${tomlName}`;
   const identity = declaredIdentity({ folder, name, idRoot, config, at, path, defaultType: defaultType(folder, items, tomlName) });
@@ -41,22 +41,23 @@ export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): Pa
     path,
     disk,
     tomlName,
-    hasToml: toml !== undefined,
+    configText,
     config: withoutIdentity(config),
   };
   return { entries: [entry], ignored: [], problems: [] };
 }
 
-function tomlConfig(toml: Item | undefined, path: string, problems: Problem[]): TomlTable {
-  if (toml === undefined) return {};
+function tomlConfig(toml: Item | undefined, path: string, problems: Problem[]): Pick<FolderEntry, "config" | "configText"> {
+  const none = { config: {}, configText: null };
+  if (toml === undefined) return none;
   if (toml.what === "folder") {
     problems.push({ code: "special", path: shownText(toml.path), message: "is a folder where a file belongs" });
-    return {};
+    return none;
   }
   const read = readTomlFile(toml.disk);
-  if ("value" in read) return read.value;
+  if ("value" in read) return { config: read.value, configText: read.text };
   problems.push({ code: "bad-config", path: `${shownText(path)}: ${toml.name}`, message: read.problem });
-  return {};
+  return none;
 }
 
 /** A reserved name in another spelling is refused where the right one would decide something. */

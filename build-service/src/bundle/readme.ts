@@ -6,8 +6,8 @@ export function readmeDescription(disk: string, names: readonly string[]): strin
   const readmes = names.filter((name) => name.toLowerCase() === "readme.md");
   const chosen = readmes.includes("README.md") ? "README.md" : readmes.sort()[0];
   if (chosen === undefined) return null;
-  const text = readConfigText(join(disk, chosen));
-  return "problem" in text ? null : firstLine(text.value);
+  const read = readConfigText(join(disk, chosen));
+  return "problem" in read ? null : firstLine(read.text);
 }
 
 function firstLine(text: string): string | null {

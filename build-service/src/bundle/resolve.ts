@@ -1,6 +1,6 @@
 import type { Problem } from "@agent-env/protocol";
 import { imageKeys } from "../types/image-keys.ts";
-import { findType, type Installed, typeNames } from "../types/registry.ts";
+import { findType, type Registry, typeNames } from "../types/registry.ts";
 import type { BundleType, Config } from "../types/type.ts";
 import { type Bundle, type Entry, type EvalEntry, type FolderEntry, type TaskEntry, tomlPath } from "./bundle.ts";
 import { type Lookup, lookupIn } from "./lookup.ts";
@@ -13,8 +13,8 @@ import type { BuiltImage, Resolved, ResolvedEntity, ResolvedEntry, ResolvedRef, 
 import { shownText, shownValue } from "./shown.ts";
 
 /** A bundle with its types found, its references replaced by ids and its image keys by what is built (4-bundle §7). */
-export function resolveBundle(bundle: Bundle, installed: Installed): Resolved {
-  const typed = bundle.entries.map((entry) => withImages(entry, installed));
+export function resolveBundle(bundle: Bundle, registry: Registry): Resolved {
+  const typed = bundle.entries.map((entry) => withImages(entry, registry));
   const lookup = lookupIn(
     bundle,
     typed.flatMap((item) => (item.what === "typed" ? item.builds : [])),
@@ -33,10 +33,10 @@ type WithImages = {
   readonly problems: readonly Problem[];
 };
 
-function withImages(entry: Entry, installed: Installed): Typed {
+function withImages(entry: Entry, registry: Registry): Typed {
   if (entry.folder === "tasks") return { what: "task", entry };
-  const type = findType(installed, entry.kind, entry.type);
-  if (type === undefined) return { what: "unknown", entry, refs: [], problems: [unknownType(entry, installed)] };
+  const type = findType(registry, entry.kind, entry.type);
+  if (type === undefined) return { what: "unknown", entry, refs: [], problems: [unknownType(entry, registry)] };
   if (entry.folder === "evals") return { what: "typed", entry, type, config: entry.config, builds: [], problems: [] };
   return { what: "typed", entry, type, ...resolveImages(entry, type) };
 }
@@ -46,13 +46,13 @@ const INFRA_SETTINGS: Readonly<Record<string, string>> = {
   service_db: "default_service_db_env_id",
 };
 
-function unknownType(entry: FolderEntry | EvalEntry, installed: Installed): Problem {
+function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Problem {
   const setting = entry.kind === "env" ? INFRA_SETTINGS[entry.type] : undefined;
   if (setting !== undefined) {
     const message = `${entry.type} is no type of a bundle's env: the configuration's [envs] ${setting} chooses the one in use, and a run builds it when it is missing`;
     return { code: "infra-type", path: shownText(entry.path), message };
   }
-  const known = typeNames(installed, entry.kind);
+  const known = typeNames(registry, entry.kind);
   const message = `there is no ${entry.kind} type ${shownValue(entry.type)}: ${known.length === 0 ? "none is known yet" : `known are ${known.join(", ")}`}`;
   return { code: "unknown-type", path: shownText(entry.path), message };
 }

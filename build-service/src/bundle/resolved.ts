@@ -59,3 +59,11 @@ export type Resolved = { readonly bundle: Bundle; readonly entries: readonly Res
 export function writeKey(kind: Kind, id: string): string {
   return `${kind} ${id}`;
 }
+
+/** The entry that writes that thing: it itself, or an image that it builds. */
+export function entryOf(entries: readonly ResolvedEntry[], key: string): ResolvedEntry | undefined {
+  return entries.find((item) => {
+    if (writeKey(item.entry.kind, item.entry.id) === key) return true;
+    return item.what === "entity" && item.builds.some(({ id }) => writeKey("artifact", id) === key);
+  });
+}

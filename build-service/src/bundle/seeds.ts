@@ -40,10 +40,11 @@ function seedNames(checked: Checked, entity: CheckedEntity, known: KnownNames): 
   const own = type.names(entity.fields, entity.sources?.files().files ?? []);
   const named = refs
     .filter(({ types }) => types?.includes("environment"))
-    .flatMap(({ target, version }) => {
+    .flatMap<string | null>(({ target, version }) => {
       const inner = target.in === "bundle" ? entityById(checked, "artifact", target.id) : undefined;
       if (inner !== undefined) return seedNames(checked, inner, known);
-      return known.storedNames("artifact", version === null ? target.id : { artifact: target.id, version }) ?? [null];
+      const stored = known.storedNames("artifact", version === null ? target.id : { artifact: target.id, version });
+      return stored === null ? [null] : [...stored];
     });
   return [...own, ...named];
 }

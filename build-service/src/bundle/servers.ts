@@ -1,6 +1,6 @@
 import type { Problem } from "@agent-env/protocol";
 import { deployRefusals, type NamedServer } from "../types/can-deploy.ts";
-import type { Installed } from "../types/registry.ts";
+import type { Registry } from "../types/registry.ts";
 import type { EnvType, Fields } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
 import type { CheckedEntity } from "./checked.ts";
@@ -31,9 +31,9 @@ export function namedServers(type: EnvType, fields: Fields, childName: (ref: unk
 }
 
 /** What makes an env's provider unable to deploy it, as problems of its entry (B6). */
-export function deployProblems(entity: CheckedEntity, installed: Installed, childName: (ref: unknown) => string | null): Problem[] {
+export function deployProblems(entity: CheckedEntity, registry: Registry, childName: (ref: unknown) => string | null): Problem[] {
   const { entry, type } = entity.resolved;
-  const provider = installed.envProviders[String(entity.fields["env_provider_type"])];
+  const provider = registry.envProviders[String(entity.fields["env_provider_type"])];
   if (type.kind !== "env" || provider === undefined) return [];
   const servers = namedServers(type, entity.fields, childName);
   return deployRefusals({ provider, type: type.type, servers }).map(({ code, server, reason }) => {

@@ -7,9 +7,17 @@ import { sha256Hex } from "../bundle/ids.ts";
 import type { ImageSource } from "./builder.ts";
 import { contextEntries, type FileDigest, fileDigest, sourceDigest } from "./digest.ts";
 
-/** The files' digests by path. Throws a UserError when a file can't be read. */
-export function fileDigests(files: readonly EntryFile[], shown: string): Record<string, FileDigest> {
-  return Object.fromEntries(files.map((file) => [file.path, readableDigest(file, shown)]));
+/**
+ * The files' digests by path. Throws a UserError when a file can't be read. `known` holds digests by place on the disk:
+ * they are used, and added to.
+ */
+export function fileDigests(files: readonly EntryFile[], shown: string, known = new Map<string, FileDigest>()): Record<string, FileDigest> {
+  const digestOf = (file: EntryFile): FileDigest => {
+    const digest = known.get(file.disk) ?? readableDigest(file, shown);
+    known.set(file.disk, digest);
+    return digest;
+  };
+  return Object.fromEntries(files.map((file) => [file.path, digestOf(file)]));
 }
 
 function readableDigest(file: EntryFile, shown: string): FileDigest {
@@ -29,9 +37,10 @@ export function imageSource(options: {
   readonly dockerfile: string;
   readonly platform: string | null;
   readonly shown: string;
+  readonly digests?: Map<string, FileDigest>;
 }): ImageSource {
   const { files, dockerfile, platform, shown } = options;
-  const digests = fileDigests(files, shown);
+  const digests = fileDigests(files, shown, options.digests);
   const dockerfileDisk = files.find(({ path }) => path === dockerfile)?.disk;
   if (dockerfileDisk === undefined) throw new Error(`${shown}: ${dockerfile} isn't in its own context`);
   return {

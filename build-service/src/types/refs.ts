@@ -20,3 +20,14 @@ export function pinnedRef(kind: "env" | "artifact", ref: unknown): RefValue {
   const { id, version } = VersionedRef.parse(ref);
   return { [kind]: id, version };
 }
+
+const Pin = z.union([
+  z.string().transform((id) => ({ id, version: null })),
+  z.object({ env: z.string(), version: z.int() }).transform(({ env, version }) => ({ id: env, version })),
+  z.object({ artifact: z.string(), version: z.int() }).transform(({ artifact, version }) => ({ id: artifact, version })),
+]);
+
+/** A reference of accepted fields as an id, and the version that it is pinned at. Throws for anything else. */
+export function pinOf(ref: unknown): { readonly id: string; readonly version: number | null } {
+  return Pin.parse(ref);
+}

@@ -12,22 +12,22 @@ import type { BundleType } from "./type.ts";
 import { website } from "./website.ts";
 
 /** What is there to read and deploy a bundle with: a plugin adds to both. */
-export type Installed = {
+export type Registry = {
   readonly types: readonly BundleType[];
   readonly envProviders: Readonly<Record<string, EnvProviderCapabilities>>;
 };
 
-export const BUILT_IN: Installed = {
+export const BUILT_IN: Registry = {
   types: [mcpServer, website, multi, file, fileUniverse, environment, environmentUniverse, dockerImage, evalType],
   envProviders: ENV_PROVIDERS,
 };
 
-export function findType({ types }: Installed, kind: Kind, type: string): BundleType | undefined {
+export function findType({ types }: Registry, kind: Kind, type: string): BundleType | undefined {
   return types.find((candidate) => candidate.kind === kind && candidate.type === type);
 }
 
 /** The names of a kind's types, sorted, for messages. */
-export function typeNames({ types }: Installed, kind: Kind): string[] {
+export function typeNames({ types }: Registry, kind: Kind): string[] {
   return types
     .filter((candidate) => candidate.kind === kind)
     .map(({ type }) => type)

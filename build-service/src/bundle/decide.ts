@@ -1,0 +1,59 @@
+import type { Kind } from "@agent-env/protocol";
+import type { Store } from "../store/store.ts";
+import { latestVersion, versionMetadata } from "../store/versions.ts";
+import { attemptRow, inputsDigest, type LedgerInputs, type LedgerRow, newestDone, SCHEME } from "./ledger.ts";
+import { changeReasons } from "./reasons.ts";
+
+export type Decision = {
+  readonly version: number;
+  /** The version is in the store already. */
+  readonly unchanged: boolean;
+  /** Why it is written anew; of an unchanged one, only that it was adopted. */
+  readonly reasons: readonly string[];
+  /** The attempt of an interrupted run whose record is the version, and that must be completed. */
+  readonly adopts: LedgerRow | null;
+};
+
+/**
+ * Whether an id has to be written anew, as which version, and why (4-bundle §9.3). Reads the store only. `forced` gives
+ * further reasons, asked for once the inputs are known to be those of `version`.
+ */
+export async function decideWrite(
+  store: Store,
+  write: { readonly kind: Kind; readonly id: string; readonly bundle: string; readonly inputs: LedgerInputs },
+  forced: (version: number) => Promise<readonly string[]> = async () => [],
+): Promise<Decision> {
+  const { kind, id, bundle, inputs } = write;
+  const latest = await latestVersion(store, kind, id);
+  const done = await newestDone(store, kind, id);
+  const attempt = latest > (done?.version ?? 0) ? await attemptOf(store, kind, id, latest) : null;
+  const last = attempt === null ? done : { ...attempt, version: latest };
+
+  const reasons = [...standingReasons(last, latest)];
+  const isSame = last !== null && last.scheme === SCHEME && last.digest === inputsDigest({ store: kind, id, inputs });
+  if (reasons.length === 0 && isSame) reasons.push(...(await forced(latest)));
+  else if (last !== null && !isSame)
+    reasons.push(...(last.bundle === bundle ? [] : [`last written by the bundle ${last.bundle}`]), ...changeReasons(last.inputs, inputs));
+
+  if (reasons.length > 0) return { version: latest + 1, unchanged: false, reasons, adopts: null };
+  if (attempt === null) return { version: latest, unchanged: true, reasons: [], adopts: null };
+  return { version: latest, unchanged: true, reasons: ["unchanged, adopted from an interrupted run"], adopts: attempt };
+}
+
+/** The attempt that wrote a version, if it was interrupted before it ended. */
+async function attemptOf(store: Store, kind: Kind, id: string, version: number): Promise<LedgerRow | null> {
+  const attempt = (await versionMetadata(store, kind, id, version))?.["attempt"];
+  return attempt === undefined ? null : attemptRow(store, kind, id, attempt);
+}
+
+/** What is wrong with the last row whatever the inputs are now. */
+function standingReasons(last: LedgerRow | null, latest: number): string[] {
+  if (last === null) return [latest === 0 ? "new" : `the store's latest, v${latest}, isn't in the ledger`];
+  const version = last.version ?? 0;
+  const reasons: string[] = [];
+  if (version > latest) reasons.push(`its v${version} is not in the store`);
+  if (version < latest) reasons.push(`the store's latest, v${latest}, isn't in the ledger`);
+  if (last.digest === undefined) reasons.push("its files changed while it was written");
+  else if (last.scheme !== SCHEME) reasons.push("the digest scheme changed");
+  return reasons;
+}

@@ -1,0 +1,117 @@
+import type { ImageBuilder } from "../images/builder.ts";
+import { ensureBuilt } from "../images/ensure.ts";
+import type { Emit } from "../report/events.ts";
+import type { Lock, Store } from "../store/store.ts";
+import { byCodePoint } from "./code-points.ts";
+import { deployedImages } from "./deployed-images.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { type DecideContext, decideAgain, type UnitPlan } from "./plan-writes.ts";
+import { sideBySide } from "./side-by-side.ts";
+import { finishUnit, type PreparedVersion, prepareUnit, type WriteContext } from "./write-unit.ts";
+
+export type MakeRequest = {
+  readonly store: Store;
+  readonly emit: Emit;
+  /** Null where no selected deploy needs a built image. */
+  readonly builder: ImageBuilder | null;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  /** Images that are built at once: 2. */
+  readonly buildConcurrency?: number;
+  /** Between the entities and the tasks: preflights of steps that have to read the store. */
+  readonly beforeTasks?: () => Promise<void>;
+};
+
+/**
+ * Makes what a plan says (4-bundle §9.4–9.6): takes a lock for every id, decides each write anew by what the store holds
+ * by then, builds images that a selected deploy runs, writes records and ledger rows. Gives the plan with the versions
+ * that came of it: they differ from the planned ones where another run wrote the same ids meanwhile. The first failure
+ * ends it; what was written before stays, and the next run goes on from there.
+ */
+export async function materialize(plan: Plan, request: MakeRequest): Promise<Plan> {
+  const locks = await lockAll(plan, request);
+  try {
+    return await makeAll(plan, request);
+  } finally {
+    for (const lock of locks.reverse()) await lock.release();
+  }
+}
+
+async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
+  const { store, emit, builder, signal, buildConcurrency = 2 } = request;
+  const { checked, view, registry, units } = plan.inner;
+  const versions = new Map<string, number>();
+  const deciding: DecideContext = { idRoot: plan.bundle.idRoot, view, store, baseIds: builder?.idsOf };
+  const deployed = builder === null ? new Set<string>() : deployedImages(plan);
+  const writing = (unit: UnitPlan, building: AbortSignal): WriteContext => ({
+    store,
+    view,
+    versions,
+    bundle: plan.bundle,
+    build: builder !== null && deployed.has(unit.unit.key) ? imageBuild(unit, { store, builder, emit, signal: building }) : null,
+  });
+
+  // An image needs nothing that is written here, so all of them can be decided, and built, ahead of their turn.
+  const images = new Map<string, UnitPlan>();
+  for (const unit of units) if (unit.source !== null) images.set(unit.unit.key, await decideAgain(unit, versions, deciding));
+  const builds = sideBySide([...images.values()], buildConcurrency, signal, (unit, building) => prepareUnit(unit, writing(unit, building)));
+
+  let { beforeTasks } = request;
+  const made: UnitPlan[] = [];
+  try {
+    for (const planned of units) {
+      signal.throwIfAborted();
+      if (planned.unit.kind === "task" || planned.unit.kind === "eval") {
+        await beforeTasks?.();
+        beforeTasks = undefined;
+      }
+      const unit = images.get(planned.unit.key) ?? (await decideAgain(planned, versions, deciding));
+      const prepared: PreparedVersion | null = images.has(planned.unit.key)
+        ? await builds.result(unit)
+        : await prepareUnit(unit, writing(unit, signal));
+      if (prepared !== null) await finishUnit(unit, prepared, writing(unit, signal));
+      versions.set(unit.unit.key, unit.decision.version);
+      made.push(unit);
+      emitWrite(emit, unit);
+    }
+  } finally {
+    await builds.end();
+  }
+  return planOf({ checked, view, registry, units: made }, plan.leftOut);
+}
+
+type BuildContext = { readonly store: Store; readonly builder: ImageBuilder; readonly emit: Emit; readonly signal: AbortSignal };
+
+function imageBuild({ unit }: UnitPlan, context: BuildContext): WriteContext["build"] {
+  return async (record) => {
+    await ensureBuilt({ ...context, record, entry: unit.label });
+  };
+}
+
+function emitWrite(emit: Emit, { unit, decision }: UnitPlan): void {
+  const { version, reasons } = decision;
+  const message = reasons.length === 0 ? `v${version}, unchanged` : `v${version} (${reasons.join("; ")})`;
+  emit({ kind: "write", entry: unit.label, message, version, reasons });
+}
+
+/** A lock for each id that the plan writes, in one order for all runs, so that no two wait for each other. */
+async function lockAll(plan: Plan, request: MakeRequest): Promise<Lock[]> {
+  const { store, emit, runId, signal } = request;
+  const owner = `${runId} (pid ${process.pid}, since ${new Date().toISOString()})`;
+  const told = new Set<string>();
+  const locks: Lock[] = [];
+  try {
+    for (const { unit } of plan.inner.units.toSorted((a, b) => byCodePoint(a.unit.key, b.unit.key))) {
+      const onWait = (holder: string): void => {
+        if (told.has(holder)) return;
+        told.add(holder);
+        emit({ kind: "wait", entry: unit.label, message: `waits for ${holder}, which writes ${unit.id}` });
+      };
+      locks.push(await store.lock(`write/${unit.key}`, owner, onWait, signal));
+    }
+    return locks;
+  } catch (error) {
+    for (const lock of locks) await lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import type { ImageBuilder, ImageSource } from "../images/builder.ts";
+import { fileDigests, imageSource } from "../images/context.ts";
+import type { FileDigest } from "../images/digest.ts";
+import { parseStored } from "../store/json.ts";
+import type { Store } from "../store/store.ts";
+import { builtFrom } from "../types/docker-image.ts";
+import { canonicalDigest } from "./canonical.ts";
+import type { Checked } from "./checked.ts";
+import { type Decision, decideWrite } from "./decide.ts";
+import { encodedId } from "./ids.ts";
+import type { LedgerInputs } from "./ledger.ts";
+import { writeKey } from "./resolved.ts";
+import type { StoreView } from "./store-refs.ts";
+import { type WriteUnit, writeUnits } from "./units.ts";
+import { writeOrder } from "./write-order.ts";
+
+/** A write with what has been decided about it. */
+export type UnitPlan = {
+  readonly unit: WriteUnit;
+  readonly inputs: LedgerInputs;
+  readonly decision: Decision;
+  /** What an image is built from; null for all else. */
+  readonly source: ImageSource | null;
+};
+
+export type DecideContext = {
+  /** The bundle's id root, which the ledger's rows name. */
+  readonly idRoot: string;
+  readonly view: StoreView;
+  readonly store: Store;
+  readonly baseIds: ImageBuilder["idsOf"] | undefined;
+};
+
+/** Decides every write in the order of making, each with the versions that those before it will have. */
+export async function decideAll(checked: Checked, context: DecideContext): Promise<UnitPlan[]> {
+  const { ordered, problems } = writeOrder(writeUnits(checked));
+  if (problems.length > 0) throw new Error("a bundle with a loop passed its check");
+  const versions = new Map<string, number>();
+  const digests: DigestCache = new Map();
+  const plans: UnitPlan[] = [];
+  for (const unit of ordered) {
+    const source = unit.what === "image" ? sourceOf(unit, digests) : null;
+    const contents = contentsOf(unit, source, digests);
+    const inputs = { ...contents, ...referencesOf(unit, versions, context.view) };
+    const decision = await decideUnit({ unit, inputs, source }, context);
+    versions.set(unit.key, decision.version);
+    plans.push({ unit, inputs, decision, source });
+  }
+  return plans;
+}
+
+/** Decides one write again, by the versions that the writes before it have got by now. */
+export async function decideAgain(plan: UnitPlan, versions: ReadonlyMap<string, number>, context: DecideContext): Promise<UnitPlan> {
+  const inputs = { ...plan.inputs, ...referencesOf(plan.unit, versions, context.view) };
+  const { unit, source } = plan;
+  return { unit, source, inputs, decision: await decideUnit({ unit, source, inputs }, context) };
+}
+
+async function decideUnit(
+  { unit, inputs, source }: Pick<UnitPlan, "unit" | "inputs" | "source">,
+  { store, baseIds, idRoot }: DecideContext,
+): Promise<Decision> {
+  const { kind, id } = unit;
+  const forced = source === null || baseIds === undefined ? undefined : (version: number) => changedBases(store, id, version, baseIds);
+  return decideWrite(store, { kind, id, bundle: idRoot, inputs }, forced);
+}
+
+/** Digests of files by their place on the disk, so that what two images share is read once. */
+type DigestCache = Map<string, FileDigest>;
+
+function sourceOf(unit: WriteUnit & { readonly what: "image" }, digests: DigestCache): ImageSource {
+  const { dockerfile } = unit.image;
+  const files = unit.entity.sources?.context(dockerfile).files ?? [];
+  return imageSource({ files, dockerfile, platform: null, shown: unit.entryPath, digests });
+}
+
+/** The inputs that a write has by itself, whatever it references (4-bundle §9.2). */
+function contentsOf(unit: WriteUnit, source: ImageSource | null, digests: DigestCache): Pick<LedgerInputs, "type" | "config" | "files"> {
+  switch (unit.what) {
+    case "image": {
+      const { type } = unit.entity.resolved;
+      const config = { dockerfile: unit.image.dockerfile, platform: source?.platform ?? null };
+      const described = type.writes === "image" ? { ...config, description: imageDescription(unit) } : config;
+      return { type: "docker_image", config: canonicalDigest(described), files: source?.files ?? {} };
+    }
+    case "entity": {
+      const { resolved, fields, sources } = unit.entity;
+      const isFolder = resolved.type.writes === "folder" && sources !== null;
+      const files = isFolder ? fileDigests(sources.files().files, unit.entryPath, digests) : {};
+      // An eval's list is its config; its references have no versions.
+      return { type: resolved.type.type, config: canonicalDigest(resolved.entry.kind === "eval" ? fields["tasks"] : fields), files };
+    }
+    case "task":
+      return { type: unit.entry.type, config: canonicalDigest(unit.task.steps), files: {} };
+  }
+}
+
+/** What an image's record says about it: the author's words, or the Dockerfile that it is built from. */
+export function imageDescription(unit: WriteUnit & { readonly what: "image" }): string {
+  const { description } = unit.entity.resolved.type.writes === "image" ? unit.entity.fields : {};
+  return typeof description === "string" ? description : builtFrom(unit.entryPath, unit.image.dockerfile);
+}
+
+/** Versions of what a write references: by this run's earlier writes, and by what the plan read in the store. */
+function referencesOf(unit: WriteUnit, versions: ReadonlyMap<string, number>, view: StoreView): Pick<LedgerInputs, "needs" | "store_refs"> {
+  if (unit.what !== "entity" || unit.kind === "eval") return { needs: {}, store_refs: {} };
+  const needs = unit.needs.map((key) => {
+    const version = versions.get(key);
+    if (version === undefined) throw new Error(`${unit.label}: ${key} isn't written before it`);
+    return [key, String(version)] as const;
+  });
+  const storeRefs = unit.entity.resolved.refs
+    .filter(({ target, version }) => target.in === "store" && version === null)
+    .map(({ target }) => [writeKey(target.kind, target.id), String(view.record(target.kind, target.id, null)?.version)] as const);
+  return { needs: Object.fromEntries(needs), store_refs: Object.fromEntries(storeRefs) };
+}
+
+const Row = z.object({ bases: z.record(z.string(), z.string()), built_at: z.string() });
+
+/** Which base images the Engine now holds under another id than when that version was built last (4-bundle §10.4). */
+async function changedBases(store: Store, id: string, version: number, baseIds: ImageBuilder["idsOf"]): Promise<string[]> {
+  const heads = await store.objects.list(`builds/${encodedId(id)}/${version}/`);
+  const rows: z.infer<typeof Row>[] = [];
+  for (const { key } of heads) {
+    const found = await store.objects.get(key);
+    if (found !== null) rows.push(parseStored(key, found.bytes, Row));
+  }
+  const last = rows.toSorted((a, b) => (a.built_at < b.built_at ? -1 : 1)).at(-1);
+  if (last === undefined) return [];
+  const held = await baseIds(Object.keys(last.bases));
+  return Object.entries(last.bases)
+    .filter(([reference, engineId]) => held[reference] !== undefined && held[reference] !== engineId)
+    .map(([reference]) => `base image changed: ${reference}`)
+    .sort();
+}

@@ -1,0 +1,124 @@
+import { type AnyRecord, blobKey, derivedId, objectUrl, type VersionedRef } from "@agent-env/protocol";
+import { hashedBytes } from "../images/context.ts";
+import { hexOf } from "../images/digest.ts";
+import { stepType } from "../run/steps/registry.ts";
+import type { Store } from "../store/store.ts";
+import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";
+import { pinOf } from "../types/refs.ts";
+import type { FolderWriter, Load, RecordBody } from "../types/type.ts";
+import type { Step } from "./bundle.ts";
+import { canonicalJson } from "./canonical.ts";
+import { imageRepository, sha256Hex } from "./ids.ts";
+import { imageDescription, type UnitPlan } from "./plan-writes.ts";
+import { writeKey } from "./resolved.ts";
+import type { StoreView } from "./store-refs.ts";
+import type { WriteUnit } from "./units.ts";
+
+export type BodyContext = {
+  readonly store: Store;
+  readonly view: StoreView;
+  /** Versions of what this run has written before. */
+  readonly versions: ReadonlyMap<string, number>;
+  readonly attempt: string;
+};
+
+/** What a record says beside its id, type and version. Everything that it names by digest is put into the store first. */
+export async function recordBody(plan: UnitPlan, context: BodyContext): Promise<RecordBody> {
+  const { unit } = plan;
+  switch (unit.what) {
+    case "image":
+      return imageBody(plan, unit, context.store);
+    case "task":
+      return { steps: unit.task.steps.map(writtenStep) };
+    case "entity": {
+      const { type } = unit.entity.resolved;
+      const load = loader(unit, context);
+      if (type.writes === "record") return type.write(unit.entity.fields, load);
+      if (type.writes === "folder") return type.writeFolder(unit.entity.fields, folderWriter(plan, unit, context), load);
+      throw new Error(`${unit.label}: an image folder has no record beside its image's`);
+    }
+  }
+}
+
+async function imageBody({ source }: UnitPlan, unit: WriteUnit & { readonly what: "image" }, store: Store): Promise<RecordBody> {
+  if (source === null) throw new Error(`${unit.label}: an image without a source`);
+  const url = await putBlob(store, await source.tar());
+  return {
+    description: imageDescription(unit),
+    image_name: `${imageRepository(unit.id)}:${source.digest.slice(0, 16)}`,
+    dockerfile_path: source.dockerfile,
+    platform: source.platform,
+    source_digest: source.digest,
+    build_context_object_url: url,
+    build_context_s3_url: url,
+    tar_gz_object_url: null,
+  };
+}
+
+/** Puts bytes under their digest, unless they are there; gives their locator. */
+async function putBlob(store: Store, bytes: Uint8Array): Promise<string> {
+  const key = blobKey(sha256Hex(bytes));
+  if ((await store.objects.head(key)) === null) await store.objects.create(key, bytes);
+  return objectUrl(key);
+}
+
+const COMMON_FIELDS = ["version", "depends_on", "fail_task_on_error", "retry_config"];
+
+/** A step as its type writes it out, defaults filled in, with what every step has. */
+function writtenStep(step: Step): RecordBody {
+  const common = Object.fromEntries(COMMON_FIELDS.filter((key) => key in step).map((key) => [key, step[key]]));
+  return { id: step.id, type: step.type, ...common, ...stepType(step.type)?.writeOut(step) };
+}
+
+/** Gives the records that the entity declares references to; another one would be an input that the ledger doesn't know. */
+function loader(unit: WriteUnit & { readonly what: "entity" }, { store, view, versions }: BodyContext): Load {
+  const { refs, builds } = unit.entity.resolved;
+  const declared = new Set([
+    ...refs.map(({ target }) => writeKey(target.kind, target.id)),
+    ...builds.map(({ id }) => writeKey("artifact", id)),
+  ]);
+
+  async function load(kind: "env" | "artifact", ref: unknown): Promise<AnyRecord> {
+    const { id, version: pinned } = pinOf(ref);
+    const key = writeKey(kind, id);
+    if (!declared.has(key)) throw new Error(`${unit.label}: ${key} is loaded, and its type declares no reference to it`);
+    const version = pinned ?? versions.get(key) ?? view.record(kind, id, null)?.version;
+    const record = version === undefined ? null : await readVersion(store, kind, id, version);
+    if (record === null) throw new Error(`${unit.label}: ${key} v${version} is gone since it was planned`);
+    return record;
+  }
+  return { env: (ref) => load("env", ref), artifact: (ref) => load("artifact", ref) };
+}
+
+function folderWriter(plan: UnitPlan, unit: WriteUnit & { readonly what: "entity" }, { store, attempt }: BodyContext): FolderWriter {
+  return {
+    id: unit.id,
+    files: unit.entity.sources?.files().files ?? [],
+    async blob(file) {
+      const sha256 = hexOf(plan.inputs.files[file.path] ?? "");
+      const bytes = hashedBytes(file.disk, sha256, `${unit.entryPath}/${file.path}`);
+      return { objectUrl: await putBlob(store, bytes), sha256, size: bytes.length };
+    },
+    child: (suffix, type, body) => writeChild(store, { id: derivedId(unit.id, suffix), type, ...body }, attempt),
+  };
+}
+
+/** A child's next version, or its latest when that says the same: so a file that didn't change keeps its version. */
+async function writeChild(
+  store: Store,
+  body: RecordBody & { readonly id: string; readonly type: string },
+  attempt: string,
+): Promise<VersionedRef> {
+  const { id } = body;
+  const latest = await latestVersion(store, "artifact", id);
+  const last = latest === 0 ? null : await readVersion(store, "artifact", id, latest);
+  if (last !== null && canonicalJson({ ...body, version: latest }) === canonicalJson(last)) {
+    await finishVersion(store, "artifact", last);
+    return { id, version: latest };
+  }
+  const record = { ...body, version: latest + 1 };
+  if (!(await createVersion(store, "artifact", record, { attempt })))
+    throw new Error(`${id}: v${latest + 1} was written by something else`);
+  await finishVersion(store, "artifact", record);
+  return { id, version: latest + 1 };
+}
