@@ -41,7 +41,7 @@ type Kv = { get(key: string): Promise<string | null>; put(key: string, value: st
  * Throws a UserError (exit code 2) when the folder can't be written.
  */
 export async function openLocalStore(stateDir: string, mode: "read" | "write"): Promise<Store> {
-  if (mode === "read" && !existsSync(join(stateDir, "v3"))) return emptyStore(stateDir);
+  if (mode === "read" && !hasLocalStore(stateDir)) return emptyStore(stateDir);
   makeStateDir(stateDir);
   const miniflare = await startMiniflare(join(stateDir, "v3"));
   const { STORE, RECORDS } = (await miniflare.getBindings()) as { STORE: R2; RECORDS: Kv };
@@ -51,6 +51,11 @@ export async function openLocalStore(stateDir: string, mode: "read" | "write"): 
     lock: (name, owner, onWait, signal) => fileLock(join(stateDir, "locks"), { name, owner, onWait, signal }),
     close: () => miniflare.dispose(),
   };
+}
+
+/** Whether anything was ever stored there. */
+export function hasLocalStore(stateDir: string): boolean {
+  return existsSync(join(stateDir, "v3"));
 }
 
 /** Makes the state folder where it isn't there. Throws a UserError (exit code 2) that names it when it can't be used. */

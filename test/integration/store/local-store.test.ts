@@ -49,7 +49,9 @@ describe("objects", () => {
   });
 
   test("a list holds every key below its prefix, sorted, over more than one page", async () => {
-    await Promise.all(Array.from({ length: 1005 }, (_, n) => store.objects.put(`many/${String(n).padStart(4, "0")}`, "x")));
+    for (let first = 0; first < 1005; first += 15) {
+      await Promise.all(Array.from({ length: 15 }, (_, n) => store.objects.put(`many/${String(first + n).padStart(4, "0")}`, "x")));
+    }
     const keys = (await store.objects.list("many/")).map(({ key }) => key);
     expect(keys).toHaveLength(1005);
     expect(keys).toEqual([...keys].sort());

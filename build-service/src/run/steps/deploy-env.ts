@@ -22,7 +22,17 @@ export const deployEnvStep = stepOf({
     { path: "env_id", kind: "env", versionPath: "env_version" },
     { path: "artifact_id", kind: "artifact", versionPath: "artifact_version" },
   ],
-  async run() {
-    throw new Error("written with the task graph");
+  async run(fields, context) {
+    const deployment = await context.deploy({
+      envId: fields.env_id,
+      version: fields.env_version ?? null,
+      sandboxType: fields.sandbox_type ?? null,
+      cpu: fields.cpu ?? null,
+      memoryMb: fields.memory_mb ?? null,
+      gatewayMode: fields.gateway_mode === "consistent" ? "consistent" : "performance",
+      ttlSeconds: fields.ttl_seconds,
+      metadata: { ...fields.metadata, deploy_step_id: context.stepId },
+    });
+    return `deployed ${deployment.record.deployment_id} at ${deployment.record.mcp_url ?? deployment.record.gateway_url}`;
   },
 });

@@ -1,5 +1,12 @@
+import { FileRecord, objectKey } from "@agent-env/protocol";
 import { z } from "zod";
+import { deployed } from "../deployed.ts";
+import { aggregate } from "../verifiers/aggregators.ts";
+import { runVerifier } from "../verifiers/script.ts";
 import { stepOf } from "./step.ts";
+
+/** `[verifiers] python`, `timeout_s` and `memory_mb` where nothing sets them (5-run §12). */
+export const VERIFIER_DEFAULTS = { python: "python3", timeoutMs: 600_000, memoryMb: 1024 } as const;
 
 const Fields = z.object({
   env_id: z.string().min(1),
@@ -10,6 +17,7 @@ const Fields = z.object({
   score_aggregator: z.enum(["all_pass", "any_pass", "weighted_average"]).default("all_pass"),
 });
 
+/** Runs a script against the deployed env, in a process of its own, and scores the rows it gives. */
 export const envOutcomeVerifierStep = stepOf({
   type: "env_outcome_verifier",
   fields: Fields,
@@ -17,7 +25,44 @@ export const envOutcomeVerifierStep = stepOf({
     { path: "env_id", kind: "env" },
     { path: "file_artifact_id", kind: "artifact", versionPath: "file_artifact_version", types: ["file"] },
   ],
-  async run() {
-    throw new Error("written with the task graph");
+  async run(fields, context) {
+    const { record } = deployed(context, fields.env_id);
+    if (record.mcp_url === null) throw new Error(`${record.deployment_id}: deployed without an MCP address`);
+    const file = FileRecord.parse(await context.entity("artifact", fields.file_artifact_id, fields.file_artifact_version ?? null));
+    const script = await context.store.objects.get(objectKey(file.object_url));
+    if (script === null) throw new Error(`${file.object_url}: ${file.id} names it, and it isn't in the store`);
+
+    const results = await runVerifier({
+      script: script.bytes,
+      filename: file.filename,
+      mcpUrl: record.mcp_url,
+      gatewayUrl: record.gateway_url,
+      envView: { id: record.env_id, version: record.env_version, deployment_id: record.deployment_id, card: record.environment_card },
+      run: null,
+      ...VERIFIER_DEFAULTS,
+      signal: context.signal,
+      onLog: (line) => context.emit({ kind: "log", entry: `${context.task}: ${context.stepId}`, level: "info", message: line }),
+      onCall: ({ method, target, ok, ms }) =>
+        context.emit({
+          kind: "log",
+          entry: `${context.task}: ${context.stepId}`,
+          level: "info",
+          message: `${method} ${target} ${ok ? "answered" : "failed"} after ${Math.round(ms)} ms`,
+        }),
+    });
+    const score = aggregate(fields.score_aggregator, results);
+    context.verifications.set(context.stepId, { results, score });
+    const passed = results.filter(({ result }) => result).length;
+    const message = `${passed} of ${results.length} rows passed`;
+    context.emit({ kind: "score", entry: context.task, step: context.stepId, score, message });
+    for (const row of results.filter(({ result }) => !result)) {
+      context.emit({
+        kind: "log",
+        entry: `${context.task}: ${context.stepId}`,
+        level: "info",
+        message: `did not pass: ${row.description ?? row.justification ?? row.id ?? JSON.stringify(row)}`,
+      });
+    }
+    return message;
   },
 });

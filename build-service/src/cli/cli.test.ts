@@ -1,0 +1,114 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runCli } from "./cli.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "agent-env-cli-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Runs a command line in an empty folder with an empty state folder. */
+async function cli(...argv: string[]) {
+  const written = { out: "", err: "" };
+  const output = (name: "out" | "err") => ({
+    write: (text: string) => {
+      written[name] += text;
+    },
+    isTTY: false,
+    columns: 80,
+  });
+  const io = {
+    out: output("out"),
+    err: output("err"),
+    env: { AGENT_ENV_STATE_DIR: join(folder, "state") },
+    cwd: folder,
+    signal: new AbortController().signal,
+  };
+  return { exitCode: await runCli(argv, io), ...written };
+}
+
+const COMMANDS = [
+  ["run"],
+  ["bundle", "check"],
+  ["bundle", "plan"],
+  ["env", "list"],
+  ["env", "get-instance"],
+  ["env", "stop"],
+  ["env", "deploy"],
+  ["gateway", "dev"],
+  ["doctor"],
+  ["gc"],
+];
+
+describe("every command", () => {
+  test.each(COMMANDS.map((words) => [words.join(" "), words]))(
+    "%s: an unknown option is one clear sentence, exit code 2",
+    async (_, words) => {
+      const { exitCode, err, out } = await cli(...words, "--colour");
+      expect(err).toMatch(/^error: unknown option '--colour'\n/);
+      expect(err).toContain("--help");
+      expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
+  test.each(COMMANDS.map((words) => [words.join(" "), words]))("%s: N8 takes --json and says what it is for", async (_, words) => {
+    const { exitCode, out } = await cli(...words, "--help");
+    expect(exitCode).toBe(0);
+    expect(out).toContain("--json");
+  });
+});
+
+describe("bad input", () => {
+  test("an unknown command names the way to the known ones", async () => {
+    const { exitCode, err } = await cli("runn");
+    expect(exitCode).toBe(2);
+    expect(err).toContain("unknown command 'runn'");
+  });
+
+  test("a missing bundle says what it could have been", async () => {
+    const { exitCode, err } = await cli("run", "helo");
+    expect(err).toBe(
+      `helo: no such bundle\n  it is no folder in ${folder}, and the installed bundles are: hello\n  Next: give a bundle's folder, or one of these names\n`,
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  test("a missing folder is refused, and the state folder isn't made", async () => {
+    const { exitCode, err } = await cli("run", "./nowhere");
+    expect(exitCode).toBe(1);
+    expect(err).toContain("nowhere");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("a state folder that can't be written is exit code 2, with the way out", async () => {
+    writeFileSync(join(folder, "state"), "");
+    const { exitCode, err } = await cli("env", "stop", "items-aaaaaaaa");
+    expect(exitCode).toBe(2);
+    expect(err).toContain("Next: set AGENT_ENV_STATE_DIR to a folder that you can write");
+  });
+
+  test.each(["0", "1209601", "many"])("--ttl-seconds %s is refused with its range", async (ttl) => {
+    const { exitCode, err } = await cli("env", "deploy", "--id", "x", "--ttl-seconds", ttl);
+    expect(exitCode).toBe(2);
+    expect(err).toContain("It takes a number from 60 to 1209600.");
+  });
+
+  test("--json says the same as one document", async () => {
+    const { exitCode, out, err } = await cli("run", "helo", "--json");
+    expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "helo: no such bundle" }, exit_code: 1 });
+    expect({ exitCode, err }).toEqual({ exitCode: 1, err: "" });
+  });
+});
+
+test("env list of an empty store says so and makes no state folder", async () => {
+  expect(await cli("env", "list")).toEqual({ exitCode: 0, out: "no deployment is up\n", err: "" });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("run without a bundle lists the installed ones", async () => {
+  expect(await cli("run", "--json")).toEqual({ exitCode: 0, out: '{"format_version":1,"bundles":["hello"]}\n', err: "" });
+});

@@ -1,0 +1,25 @@
+import { Refused } from "@agent-env/protocol";
+import { checkBundle } from "../../bundle/check.ts";
+import type { AddCommand } from "../cli.ts";
+import { printDocument } from "../io.ts";
+import { addRunOptions, type RunOptions, runOrPlan } from "./run.ts";
+
+export const bundleCommand: AddCommand = (parent, io, end) => {
+  const bundle = parent.command("bundle").description("read a folder without running it");
+
+  bundle
+    .command("check")
+    .description("report everything that is wrong with a bundle and needs no store and no Docker")
+    .argument("<folder>", "the bundle")
+    .action(async (folder: string, options: { json?: boolean }) => {
+      const { bundle: checked, problems } = await checkBundle(folder);
+      if (!options.json && problems.length > 0) throw new Refused(problems);
+      const count = checked?.entries.length ?? 0;
+      printDocument(io, options, { bundle: checked?.idRoot ?? null, problems }, `${folder}: ${count} entries, no problems`);
+      end(problems.length > 0 ? 1 : 0);
+    });
+
+  addRunOptions(
+    bundle.command("plan").description("say what a run would build, write and start; write nothing").argument("<folder>", "the bundle"),
+  ).action(async (folder: string, options: RunOptions) => end(await runOrPlan(folder, { ...options, dryRun: true }, io)));
+};

@@ -1,0 +1,85 @@
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { sandboxProviders } from "../../providers/sandbox/registry.ts";
+import { stateDirOf } from "../../run/state-dir.ts";
+import { VERIFIER_DEFAULTS } from "../../run/steps/env-outcome-verifier.ts";
+import { verifierProblem } from "../../run/verifiers/language.ts";
+import type { AddCommand } from "../cli.ts";
+import { type Io, printDocument } from "../io.ts";
+
+/** One thing that agent-env needs or can use, and what mends it where it is missing. */
+export type Finding = {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly next: string | null;
+  readonly required: boolean;
+};
+
+/** Says what each part needs, found or missing, with the command that mends it. Exit code 2 when a required one is missing. */
+export const doctorCommand: AddCommand = (parent, io, end) => {
+  parent
+    .command("doctor")
+    .description("say what this machine has and lacks, and what mends it")
+    .action(async (options: { json?: boolean }) => {
+      const findings = [nodeFinding(), stateFinding(io), ...(await sandboxFindings()), pythonFinding()];
+      const lines = findings.map(
+        ({ name, ok, detail, next }) =>
+          `${ok ? "ok      " : "missing "}  ${name}: ${detail}${next === null ? "" : `\n            Next: ${next}`}`,
+      );
+      printDocument(io, options, { findings }, lines.join("\n"));
+      end(findings.some(({ ok, required }) => required && !ok) ? 2 : 0);
+    });
+};
+
+function nodeFinding(): Finding {
+  return { name: "Node", ok: true, detail: `${process.versions.node} at ${process.execPath}`, next: null, required: true };
+}
+
+function stateFinding(io: Io): Finding {
+  const stateDir = stateDirOf(io.env);
+  let folder = stateDir;
+  while (!existsSync(folder)) folder = dirname(folder);
+  try {
+    accessSync(folder, constants.W_OK);
+    return {
+      name: "state folder",
+      ok: true,
+      detail: `${stateDir}${folder === stateDir ? "" : ", made at the first write"}`,
+      next: null,
+      required: true,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return {
+      name: "state folder",
+      ok: false,
+      detail: `${stateDir}: ${why}`,
+      next: "set AGENT_ENV_STATE_DIR to a folder that you can write",
+      required: true,
+    };
+  }
+}
+
+async function sandboxFindings(): Promise<Finding[]> {
+  return Promise.all(
+    sandboxProviders().map(async (provider) => {
+      const { name, runs, isolates } = provider.capabilities;
+      const missing = await provider.unavailable();
+      const detail = missing === null ? `${runs}; isolates ${isolates}` : missing.why;
+      return { name: `sandbox ${name}`, ok: missing === null, detail, next: missing?.next ?? null, required: false };
+    }),
+  );
+}
+
+function pythonFinding(): Finding {
+  const { python } = VERIFIER_DEFAULTS;
+  const problem = verifierProblem("verify.py", python);
+  return {
+    name: "verifiers in Python",
+    ok: problem === null,
+    detail: problem === null ? `${python} is there` : `${python} isn't on PATH`,
+    next: problem === null ? null : "install Python 3",
+    required: false,
+  };
+}

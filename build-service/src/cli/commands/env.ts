@@ -1,0 +1,174 @@
+import { UserError } from "@agent-env/protocol";
+import { deployEnv } from "../../deploy/deploy.ts";
+import { loadDeployableEnv } from "../../deploy/env.ts";
+import { getDeployment, listDeployments } from "../../deploy/list.ts";
+import { releaseDeployment } from "../../deploy/record.ts";
+import { stopDeployment } from "../../deploy/teardown.ts";
+import { chooseSandbox } from "../../run/choose-sandbox.ts";
+import { edgeUrlOf } from "../../run/edge-url.ts";
+import { localEnvId } from "../../run/local-env-id.ts";
+import { holdRun, newRunId } from "../../run/run-lock.ts";
+import { stateDirOf } from "../../run/state-dir.ts";
+import { openLocalStore } from "../../store/local.ts";
+import type { Store } from "../../store/store.ts";
+import type { AddCommand } from "../cli.ts";
+import { type CommonOptions, columns, type Io, printDocument, progressFor } from "../io.ts";
+import { numberIn } from "../numbers.ts";
+
+type DeployOptions = CommonOptions & {
+  readonly id: string;
+  readonly version?: number;
+  readonly ttlSeconds: number;
+  readonly sandbox: string;
+  readonly gateway: string;
+  readonly gatewayMode: string;
+  readonly cpu?: number;
+  readonly memoryMb?: number;
+};
+
+export const envCommand: AddCommand = (parent, io, end) => {
+  const env = parent.command("env").description("deployments of stored envs: start, list, stop");
+
+  env
+    .command("list")
+    .description("list the deployments that are up")
+    .option("--all", "also those that have ended")
+    .action(async (options: CommonOptions & { all?: boolean }) => {
+      const records = await reading(io, async (store) => listDeployments(store));
+      const shown = records.filter(({ status }) => options.all || status === "up");
+      const rows = shown.map((record) => [
+        record.env_id ?? "",
+        record.deployment_id ?? "",
+        record.sandbox_type ?? "",
+        record.created_at_utc ?? "",
+        record.expires_at_utc ?? "",
+        record.status,
+      ]);
+      const text =
+        rows.length === 0 ? "no deployment is up" : columns([["ENV", "DEPLOYMENT", "SANDBOX", "STARTED", "EXPIRES", "STATE"], ...rows]);
+      printDocument(io, options, { deployments: shown }, text);
+    });
+
+  env
+    .command("get-instance")
+    .description("print the record of one deployment")
+    .requiredOption("--id <id>", "deployment id or instance id")
+    .action(async (options: CommonOptions & { id: string }) => {
+      const record = await reading(io, (store) => getDeployment(store, options.id));
+      if (record === null) throw unknownDeployment(options.id);
+      printDocument(io, options, { deployment: record }, JSON.stringify(record, null, 2));
+    });
+
+  env
+    .command("stop")
+    .description("take a deployment down; fine when it is gone already")
+    .argument("<id>", "deployment id or instance id")
+    .action(async (id: string, options: CommonOptions) => {
+      const { stateDir, store } = await writing(io);
+      const reporter = progressFor(io, options);
+      try {
+        const known = await getDeployment(store, id);
+        const { leftUp } = await stopDeployment(known?.deployment_id ?? id, { store, stateDir, emit: reporter.emit });
+        reporter.close();
+        const text =
+          leftUp.length === 0
+            ? `${id}: stopped`
+            : leftUp.map(({ kind, name, reason }) => `still up: ${kind} ${name}: ${reason}`).join("\n");
+        printDocument(io, options, { id, left_up: leftUp }, text);
+        end(leftUp.length > 0 ? 1 : 0);
+      } finally {
+        reporter.close();
+        await store.close();
+      }
+    });
+
+  env
+    .command("deploy")
+    .description("start a stored env and print its addresses")
+    .requiredOption("--id <id>", "the env's id, or in a bundle's folder its name there")
+    .option("--version <n>", "its version (the latest)", numberIn(1, Number.MAX_SAFE_INTEGER))
+    .option("--ttl-seconds <n>", "how long it may live, 60 to 1209600", numberIn(60, 1_209_600), 10_800)
+    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation)", "auto")
+    .option("--gateway <where>", "container (one of its own) or edge (the one of agent-env gateway dev)", "container")
+    .option("--gateway-mode <mode>", "performance, or consistent (one tool call at a time)", "performance")
+    .option("--cpu <n>", "processors a container may use", numberIn(0.01, 1024))
+    .option("--memory-mb <n>", "memory a container may use", numberIn(16, 1_048_576))
+    .action(async (options: DeployOptions) => deploy(options, io));
+};
+
+async function deploy(options: DeployOptions, io: Io): Promise<void> {
+  const { gateway, gatewayMode } = options;
+  if (gateway !== "container" && gateway !== "edge") throw notOneOf("--gateway", gateway, ["container", "edge"]);
+  if (gatewayMode !== "performance" && gatewayMode !== "consistent")
+    throw notOneOf("--gateway-mode", gatewayMode, ["performance", "consistent"]);
+  const sandbox = await chooseSandbox(options.sandbox);
+  const { stateDir, store } = await writing(io);
+  const owner = newRunId(new Date());
+  const held = holdRun(stateDir, owner);
+  const reporter = progressFor(io, options);
+  try {
+    const env = await loadDeployableEnv(store, await localEnvId(store, options.id, io.cwd), options.version);
+    const deployment = await deployEnv(
+      {
+        env,
+        sandbox: sandbox.name,
+        gateway,
+        gatewayMode,
+        owner,
+        ttlSeconds: options.ttlSeconds,
+        cpu: options.cpu ?? null,
+        memoryMb: options.memoryMb ?? null,
+        metadata: {},
+      },
+      { store, stateDir, emit: reporter.emit, signal: io.signal, edgeUrl: edgeUrlOf(stateDir) },
+    );
+    const { record } = deployment;
+    const id = record.deployment_id ?? "";
+    await releaseDeployment(store, id);
+    reporter.close();
+    const rows = [
+      ["deployment", id],
+      ["MCP", record.mcp_url ?? ""],
+      ["gateway", record.gateway_url ?? "none"],
+      ...Object.entries(record.website_frontend_urls).map(([site, url]) => [`site ${site}`, url]),
+      ["expires", record.expires_at_utc ?? ""],
+      ["stop it", `agent-env env stop ${id}`],
+    ];
+    printDocument(io, options, { deployment: { ...record, owner: null } }, columns(rows));
+  } finally {
+    reporter.close();
+    await held.release();
+    await store.close();
+  }
+}
+
+async function reading<T>(io: Io, read: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openLocalStore(stateDirOf(io.env), "read");
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function writing(io: Io): Promise<{ stateDir: string; store: Store }> {
+  const stateDir = stateDirOf(io.env);
+  return { stateDir, store: await openLocalStore(stateDir, "write") };
+}
+
+function unknownDeployment(id: string): UserError {
+  return new UserError({
+    what: `${id}: no such deployment`,
+    why: "no deployment has this id or instance id",
+    next: "agent-env env list --all",
+  });
+}
+
+function notOneOf(option: string, value: string, known: readonly string[]): UserError {
+  return new UserError({
+    what: `${option}: ${JSON.stringify(value)} is not known`,
+    why: `it takes ${known.join(" or ")}`,
+    next: "agent-env env deploy --help",
+    exitCode: 2,
+  });
+}

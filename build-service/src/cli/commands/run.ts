@@ -1,0 +1,135 @@
+import { relative } from "node:path";
+import { Refused } from "@agent-env/protocol";
+import { type Command, Option } from "commander";
+import type { Deployment } from "../../deploy/deployment.ts";
+import { dryRunText } from "../../run/dry-run.ts";
+import { findBundle, shippedBundles } from "../../run/find-bundle.ts";
+import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
+import { stateDirOf } from "../../run/state-dir.ts";
+import { summaryText } from "../../run/summary.ts";
+import { openLocalStore } from "../../store/local.ts";
+import type { AddCommand } from "../cli.ts";
+import { Interrupted } from "../interrupt.ts";
+import { type CommonOptions, columns, type Io, reporterFor } from "../io.ts";
+import { numberIn } from "../numbers.ts";
+
+export type RunOptions = CommonOptions & {
+  readonly task: string[];
+  readonly eval: string[];
+  readonly sandbox: string;
+  readonly gateway: "container" | "edge";
+  readonly concurrency: number;
+  readonly minScore?: number;
+  readonly keep?: boolean;
+  readonly dryRun?: boolean;
+};
+
+export const runCommand: AddCommand = (parent, io, end) => {
+  addRunOptions(
+    parent
+      .command("run")
+      .description("run a bundle: build it, write it, deploy its envs, run its tasks, take everything down")
+      .argument("[bundle]", "a folder, or the name of an installed bundle"),
+  )
+    .option("--dry-run", "say what it would do; write nothing")
+    .option("--keep", "leave everything up when the tasks have ended, until Ctrl-C")
+    .option("--min-score <x>", "exit code 1 when a task scores less, or not at all", numberIn(0, 1))
+    .option("--concurrency <n>", "tasks at once", numberIn(1, 1000), 4)
+    .action(async (bundle: string | undefined, options: RunOptions) => {
+      if (bundle !== undefined) return end(await runOrPlan(bundle, options, io));
+      const names = [...shippedBundles().keys()];
+      io.out.write(
+        options.json
+          ? `${JSON.stringify({ format_version: 1, bundles: names })}\n`
+          : `installed bundles: ${names.join(", ")}\nrun one of them, or a folder: agent-env run <bundle>\n`,
+      );
+    });
+};
+
+/** Options that `run` and `bundle plan` share. */
+export function addRunOptions(command: Command): Command {
+  const collect = (value: string, earlier: string[]) => [...earlier, value];
+  return command
+    .option("--task <name>", "only this task (repeatable)", collect, [])
+    .option("--eval <name>", "only this eval (repeatable)", collect, [])
+    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation)", "auto")
+    .addOption(
+      new Option("--gateway <where>", "a gateway of its own for each deployment, or the edge gateway")
+        .choices(["container", "edge"])
+        .default("container"),
+    );
+}
+
+/** Runs the bundle, or says what a run would do. Gives the exit code. */
+export async function runOrPlan(asked: string, options: RunOptions, io: Io): Promise<number> {
+  const reporter = reporterFor(io, options);
+  const request: RunRequest = {
+    bundle: findBundle(asked, io.cwd),
+    stateDir: stateDirOf(io.env),
+    tasks: options.task,
+    evals: options.eval,
+    sandbox: options.sandbox,
+    gateway: options.gateway,
+    concurrency: options.concurrency ?? 4,
+    minScore: options.minScore ?? null,
+    keep: options.keep ? (deployments) => showKept(deployments, io) : null,
+    emit: reporter.emit,
+    signal: io.signal,
+  };
+  try {
+    return options.dryRun ? await plan(request, options, io) : await run(request, options, io, asked);
+  } catch (error) {
+    if (!(error instanceof Refused) || !options.json) throw error;
+    for (const problem of error.problems) reporter.emit({ kind: "problem", problem });
+    return 1;
+  } finally {
+    reporter.close();
+  }
+}
+
+async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<number> {
+  const store = await openLocalStore(request.stateDir, "read");
+  try {
+    const planned = await planRun(request, store);
+    for (const { entry, version, reasons } of options.json ? planned.plan.writes : []) {
+      request.emit({ kind: "plan", entry, version, reasons, message: reasons.length === 0 ? "unchanged" : reasons.join("; ") });
+    }
+    if (!options.json) io.out.write(`${dryRunText(planned)}\n`);
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+async function run(request: RunRequest, options: RunOptions, io: Io, asked: string): Promise<number> {
+  const { result, path } = await runBundle(request);
+  if (options.json) io.out.write(`${JSON.stringify({ at: result.ended_at, kind: "result", ...result })}\n`);
+  else {
+    io.out.write(`${summaryText(result, relative(io.cwd, path) || path)}\n`);
+    if (request.bundle.installed !== null && result.exit_code === 0) io.out.write(`${whatNext(asked)}\n`);
+  }
+  const { reason } = io.signal;
+  return request.keep === null && reason instanceof Interrupted ? reason.exitCode : result.exit_code;
+}
+
+/** Prints where everything is, and waits for Ctrl-C. */
+async function showKept(deployments: readonly Deployment[], io: Io): Promise<void> {
+  const rows = deployments.flatMap(({ record }) => [
+    [record.env_id ?? "", record.deployment_id ?? "", `until ${record.expires_at_utc ?? ""}`],
+    ["  MCP", record.mcp_url ?? "", ""],
+    ...Object.entries(record.website_frontend_urls).map(([site, url]) => [`  site ${site}`, url, ""]),
+  ]);
+  io.out.write(`\n${columns(rows)}\nEverything stays up until Ctrl-C.\n`);
+  if (io.signal.aborted) return;
+  await new Promise((resolve) => io.signal.addEventListener("abort", resolve, { once: true }));
+}
+
+function whatNext(asked: string): string {
+  return [
+    "",
+    "Next:",
+    `  npx agent-env run ${asked} --keep            keep it up and open its pages`,
+    "  npx agent-env doctor                       what this machine has: Docker, Python",
+    "  npx agent-env run examples/suite           four tasks in containers, from a checkout",
+  ].join("\n");
+}

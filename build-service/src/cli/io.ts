@@ -1,0 +1,45 @@
+import type { Emit } from "../report/events.ts";
+import { jsonReporter, type Output, type Reporter, textReporter } from "../report/reporter.ts";
+
+/** What a command may touch of the process around it. */
+export type Io = {
+  readonly out: Output;
+  readonly err: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Aborted by the first SIGINT or SIGTERM; its reason is an `Interrupted`. */
+  readonly signal: AbortSignal;
+};
+
+/** Options that every command takes. */
+export type CommonOptions = { readonly json?: boolean; readonly verbose?: boolean };
+
+/** The reader of events that the options ask for. */
+export function reporterFor(io: Io, options: CommonOptions): Reporter {
+  return options.json ? jsonReporter(io.out, () => new Date()) : textReporter(io.out, Date.now);
+}
+
+/** Progress of a command whose result is one document: lines on standard error, so that `--json` stays one document. */
+export function progressFor(io: Io, options: CommonOptions): Reporter {
+  return options.json ? { emit: ignore, close: () => {} } : textReporter(io.err, Date.now);
+}
+
+const ignore: Emit = () => {};
+
+/** Prints a command's one document: as JSON with `format_version`, or as text. */
+export function printDocument(io: Io, options: CommonOptions, document: Readonly<Record<string, unknown>>, text: string): void {
+  io.out.write(options.json ? `${JSON.stringify({ format_version: 1, ...document }, null, 2)}\n` : text === "" ? "" : `${text}\n`);
+}
+
+/** Rows in columns that line up, each line without trailing space. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,27 @@
+import { UserError } from "@agent-env/protocol";
+import { engineProblem } from "../images/engine.ts";
+import type { SandboxName } from "../providers/capabilities.ts";
+import { isSandboxName, sandboxProviders } from "../providers/sandbox/registry.ts";
+
+export type ChosenSandbox = { readonly name: SandboxName; readonly reason: string };
+
+/**
+ * The sandbox that `--sandbox` names; `auto` is `local` when a Docker Engine answers within 2 s, else `process` (5-run §2.2).
+ * Throws a UserError (exit code 2) for a name that isn't known.
+ */
+export async function chooseSandbox(asked: string): Promise<ChosenSandbox> {
+  if (isSandboxName(asked)) return { name: asked, reason: "asked for" };
+  if (asked === "auto") {
+    const problem = await engineProblem();
+    return problem === null
+      ? { name: "local", reason: "a Docker Engine answers" }
+      : { name: "process", reason: `no Docker Engine answers: ${problem.why}` };
+  }
+  const known = ["auto", ...sandboxProviders().map(({ capabilities }) => capabilities.name)];
+  throw new UserError({
+    what: `--sandbox: ${JSON.stringify(asked)} is not known`,
+    why: `it takes ${known.join(", ")}`,
+    next: "agent-env doctor says what each needs here",
+    exitCode: 2,
+  });
+}

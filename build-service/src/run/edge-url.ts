@@ -1,0 +1,26 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** Where `agent-env gateway dev` listens unless it is told otherwise (`wrangler.toml`, [dev]). */
+export const EDGE_PORT = 8787;
+
+const Edge = z.object({ url: z.string(), pid: z.int() });
+
+/** The edge gateway that serves this state folder: the one that `gateway dev` has noted there, else the default address. */
+export function edgeUrlOf(stateDir: string): string {
+  try {
+    return Edge.parse(JSON.parse(readFileSync(notePath(stateDir), "utf8"))).url;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return `http://localhost:${EDGE_PORT}`;
+    throw error;
+  }
+}
+
+/** Notes where this process's edge gateway listens. Gives a function that takes the note away. */
+export function noteEdge(stateDir: string, url: string): () => void {
+  writeFileSync(notePath(stateDir), JSON.stringify({ url, pid: process.pid }));
+  return () => rmSync(notePath(stateDir), { force: true });
+}
+
+const notePath = (stateDir: string): string => join(stateDir, "edge.json");

@@ -1,0 +1,54 @@
+import { request } from "node:http";
+import { UserError } from "@agent-env/protocol";
+
+/**
+ * Posts JSON and gives the JSON that is answered with status 200. Unlike `fetch` it waits for headers as long as it is
+ * told to: data of some GB takes minutes. Throws a UserError that names the address and the reason.
+ */
+export async function postJson(url: string, body: unknown, options: { timeoutMs: number; signal: AbortSignal }): Promise<unknown> {
+  const text = JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const fail = (why: string, cause?: unknown) =>
+      reject(new UserError({ what: `${url}: no answer to a POST`, why, next: "look at the server's log: agent-env env logs" }, { cause }));
+    const sent = request(
+      url,
+      {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json",
+          "content-length": String(new TextEncoder().encode(text).length),
+        },
+        timeout: options.timeoutMs,
+        signal: options.signal,
+      },
+      (answer) => {
+        const chunks: Uint8Array[] = [];
+        answer.on("data", (chunk: Uint8Array) => chunks.push(chunk));
+        answer.on("error", (error) => fail(error.message, error));
+        answer.on("end", () => {
+          const received = new TextDecoder().decode(concat(chunks));
+          if (answer.statusCode !== 200) return fail(`HTTP ${answer.statusCode}: ${received.slice(0, 200)}`);
+          try {
+            resolve(JSON.parse(received));
+          } catch (error) {
+            fail(`not JSON: ${received.slice(0, 200)}`, error);
+          }
+        });
+      },
+    );
+    sent.on("timeout", () => sent.destroy(new Error(`nothing within ${options.timeoutMs / 1000} s`)));
+    sent.on("error", (error) => (options.signal.aborted ? reject(error) : fail(error.message, error)));
+    sent.end(text);
+  });
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return all;
+}

@@ -1,0 +1,166 @@
+import type { Problem } from "@agent-env/protocol";
+import type { Plan } from "../bundle/plan.ts";
+import { type PlannedEnv, plannedEnv } from "../bundle/planned-env.ts";
+import { engineProblem } from "../images/engine.ts";
+import { ENV_PROVIDERS, SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
+import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts";
+import type { Store } from "../store/store.ts";
+import { VERIFIER_DEFAULTS } from "./steps/env-outcome-verifier.ts";
+import type { PlannedStep, PlannedTask } from "./task-run.ts";
+import { verifierProblem } from "./verifiers/language.ts";
+
+const SHORTEST_TTL_S = 60;
+
+export type PreflightRequest = {
+  readonly plan: Plan;
+  readonly store: Store;
+  /** What the run as a whole was asked for; a step's own `sandbox_type` counts where this is null. */
+  readonly sandbox: SandboxName;
+  readonly isSandboxAsked: boolean;
+};
+
+type Finding = Pick<Problem, "code" | "message">;
+type Found = Finding & { readonly task: string; readonly step: string };
+
+/**
+ * Checks every deploy and verifier of the selected tasks against the provider that it will use, before the first write
+ * (5-run §3). Builds, pulls and starts nothing.
+ */
+export async function preflight(request: PreflightRequest): Promise<Problem[]> {
+  const found: Found[] = [];
+  for (const task of request.plan.tasks) {
+    const deployedEnvs = new Map<string, string>();
+    for (const step of task.steps) {
+      const findings = await stepFindings(step, deployedEnvs, request);
+      found.push(...findings.map((finding) => ({ ...finding, task: task.path, step: step.id })));
+      if (step.type === "deploy_env") deployedEnvs.set(String(step["env_id"]), step.id);
+    }
+  }
+  return [...(await engineFindings(request)), ...grouped(found)];
+}
+
+/** The sandbox that a deploy will use (5-run §2.1). */
+export function sandboxOf(step: PlannedStep, request: Pick<PreflightRequest, "sandbox" | "isSandboxAsked">): SandboxName | string {
+  const own = step["sandbox_type"];
+  return request.isSandboxAsked || typeof own !== "string" ? request.sandbox : own;
+}
+
+async function stepFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>, request: PreflightRequest): Promise<Finding[]> {
+  const retry = step["retry_config"] === undefined || step["retry_config"] === null ? [] : [notYet("retry_config")];
+  switch (step.type) {
+    case "deploy_env":
+      return [...retry, ...(await deployFindings(step, deployedEnvs, request))];
+    case "load_artifact":
+      return [...retry, ...targetFindings(step, deployedEnvs)];
+    case "env_outcome_verifier":
+      return [...retry, ...targetFindings(step, deployedEnvs), ...verifierFindings(step, request.plan)];
+    default:
+      return retry;
+  }
+}
+
+async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>, request: PreflightRequest): Promise<Finding[]> {
+  const envId = String(step["env_id"]);
+  const sandbox = sandboxOf(step, request);
+  const earlier = deployedEnvs.get(envId);
+  const twice =
+    earlier === undefined ? [] : [{ code: "deploy-twice", message: `${envId} is deployed by step ${JSON.stringify(earlier)} already` }];
+  if (!isSandboxName(sandbox)) {
+    const known = Object.keys(SANDBOXES).join(", ");
+    return [
+      ...twice,
+      { code: "deploy-provider", message: `sandbox_type ${JSON.stringify(sandbox)} is not known; those there are: ${known}` },
+    ];
+  }
+  const pinned = step["env_version"];
+  const env = await plannedEnv(request.plan, request.store, envId, typeof pinned === "number" ? pinned : null);
+  return [...twice, ...optionFindings(step, sandbox, env), ...(await dockerfileFindings(sandbox, env))];
+}
+
+function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv): Finding[] {
+  const findings: Finding[] = [];
+  const longest = SANDBOXES[sandbox].longestTtlSeconds;
+  const ttl = step["ttl_seconds"];
+  if (typeof ttl === "number" && (ttl < SHORTEST_TTL_S || ttl > longest)) {
+    findings.push({ code: "deploy-option", message: `ttl_seconds is ${ttl}; it may be ${SHORTEST_TTL_S} to ${longest} on ${sandbox}` });
+  }
+  for (const option of ["cpu", "memory_mb", "disk_size_gb"]) {
+    const value = step[option];
+    if (typeof value === "number" && value <= 0)
+      findings.push({ code: "deploy-option", message: `${option} is ${value}; it has to be more than 0` });
+  }
+  const mode = step["gateway_mode"] ?? "performance";
+  if (mode !== "performance" && mode !== "consistent") {
+    findings.push({ code: "deploy-option", message: `gateway_mode is ${JSON.stringify(mode)}; it may be performance or consistent` });
+  }
+  const refused: readonly string[] = ENV_PROVIDERS[env.provider].refusesOptions;
+  if (mode !== "performance" && refused.includes("gateway_mode")) {
+    findings.push({ code: "deploy-env-provider", message: `the env provider ${env.provider} doesn't take gateway_mode: leave it out` });
+  }
+  if (typeof step["artifact_id"] === "string") {
+    findings.push({
+      code: "deploy-env-provider",
+      message: `artifact_id is for env types of plugins, and ${env.type} takes none: use a load_artifact step`,
+    });
+  }
+  return findings;
+}
+
+/** A Dockerfile that the provider can't honour, each line with its reason. Only a provider that runs from source reads it. */
+async function dockerfileFindings(sandbox: SandboxName, env: PlannedEnv): Promise<Finding[]> {
+  if (SANDBOXES[sandbox].image !== "source") return [];
+  const provider = sandboxProvider(sandbox);
+  const findings = env.servers
+    .flatMap((server) => server.images)
+    .map(async ({ entry, source }) => {
+      if (source === null)
+        return [{ code: "deploy-image", message: `${entry}: ${sandbox} runs images from their source, and the store has lost this one's` }];
+      const reasons = await provider.imageProblems(source);
+      return reasons.map((reason) => ({ code: "deploy-dockerfile", message: `${entry}: ${reason}` }));
+    });
+  return (await Promise.all(findings)).flat();
+}
+
+function targetFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>): Finding[] {
+  const envId = String(step["env_id"]);
+  if (deployedEnvs.has(envId)) return [];
+  const by = [...deployedEnvs.keys()];
+  const known = by.length === 0 ? "no step before it deploys an env" : `deployed by then: ${by.join(", ")}`;
+  return [{ code: "deploy-target", message: `env_id: ${envId} isn't deployed by a step before it; ${known}` }];
+}
+
+function verifierFindings(step: PlannedStep, plan: Plan): Finding[] {
+  const filename = plan.filenameOf(String(step["file_artifact_id"]));
+  const problem = filename === null ? null : verifierProblem(filename, VERIFIER_DEFAULTS.python);
+  return problem === null ? [] : [{ code: "deploy-verifier", message: problem }];
+}
+
+function notYet(field: string): Finding {
+  return { code: "deploy-step", message: `${field} isn't supported yet: leave it out` };
+}
+
+/** One problem for the whole run when `local` is used and no Engine answers; names up to three deploys. */
+async function engineFindings(request: PreflightRequest): Promise<Problem[]> {
+  const places = request.plan.tasks.flatMap((task: PlannedTask) =>
+    task.steps
+      .filter((step) => step.type === "deploy_env" && sandboxOf(step, request) === "local")
+      .map((step) => `${task.path}: step '${step.id}'`),
+  );
+  const [first, ...others] = places;
+  if (first === undefined) return [];
+  const problem = await engineProblem();
+  if (problem === null) return [];
+  const named = [first, ...others.slice(0, 2)].join(", ");
+  const more = others.length > 2 ? ` and ${others.length - 2} more` : "";
+  return [{ code: "deploy-engine", path: `${named}${more}`, message: `no Docker Engine answers: ${problem.why}; ${problem.next}` }];
+}
+
+/** A finding at several deploys is reported once, with the count (B11.4). */
+function grouped(found: readonly Found[]): Problem[] {
+  const byFinding = Map.groupBy(found, ({ code, message }) => `${code} ${message}`);
+  return [...byFinding.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const more = others.length === 0 ? "" : ` (and ${others.length} more ${others.length === 1 ? "deploy" : "deploys"})`;
+    return [{ code: first.code, path: `${first.task}: step '${first.step}'${more}`, message: first.message }];
+  });
+}

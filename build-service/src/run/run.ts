@@ -1,0 +1,175 @@
+import { type AnyRecord, type Kind, Refused, UserError } from "@agent-env/protocol";
+import { materialize } from "../bundle/materialize.ts";
+import { type Plan, planBundle } from "../bundle/plan.ts";
+import { deployEnv } from "../deploy/deploy.ts";
+import type { Deployment } from "../deploy/deployment.ts";
+import { loadDeployableEnv } from "../deploy/env.ts";
+import { imageBuilder } from "../infra/builder.ts";
+import { ensureGateway } from "../infra/gateway-image.ts";
+import { SANDBOXES } from "../providers/capabilities.ts";
+import { isSandboxName } from "../providers/sandbox/registry.ts";
+import type { Emit } from "../report/events.ts";
+import { hasLocalStore, openLocalStore } from "../store/local.ts";
+import type { Store } from "../store/store.ts";
+import { readVersion } from "../store/versions.ts";
+import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
+import { edgeUrlOf } from "./edge-url.ts";
+import type { FoundBundle } from "./find-bundle.ts";
+import { pooled } from "./pool.ts";
+import { preflight } from "./preflight.ts";
+import { belowThreshold, keepResult, type RunResult, taskEntry } from "./result.ts";
+import { holdRun, newRunId } from "./run-lock.ts";
+import { runTask, type TaskResult, type TaskServices, takeDown } from "./task-run.ts";
+
+export type RunRequest = {
+  readonly bundle: FoundBundle;
+  readonly stateDir: string;
+  readonly tasks: readonly string[];
+  readonly evals: readonly string[];
+  /** As asked: `auto`, or a provider's name. */
+  readonly sandbox: string;
+  readonly gateway: "container" | "edge";
+  readonly concurrency: number;
+  readonly minScore: number | null;
+  /** Called once with all that is up when the tasks have ended; they are taken down when it resolves. */
+  readonly keep: ((deployments: readonly Deployment[]) => Promise<void>) | null;
+  readonly emit: Emit;
+  readonly signal: AbortSignal;
+};
+
+export type Planned = { readonly plan: Plan; readonly sandbox: ChosenSandbox };
+
+/**
+ * Reads, plans and checks; writes nothing and makes no state folder. Throws `Refused` with all problems of the stage that
+ * has any.
+ */
+export async function planRun(request: RunRequest, store: Store): Promise<Planned> {
+  const { bundle, tasks, evals, emit } = request;
+  if (bundle.note !== null) emit({ kind: "log", level: "info", message: bundle.note });
+  const sandbox = await chooseSandbox(request.sandbox);
+  const { plan, problems } = await planBundle({
+    folder: bundle.folder,
+    ...(bundle.installed === null ? {} : { installed: bundle.installed }),
+    selection: { tasks, evals },
+    store,
+    ...(sandbox.name === "local" && SANDBOXES[sandbox.name].image === "build" ? { baseIds: imageBuilder().idsOf } : {}),
+  });
+  if (plan === null) throw new Refused(problems);
+  for (const { path, message } of plan.warnings) emit({ kind: "log", entry: path, level: "warning", message });
+  const found = await preflight({ plan, store, sandbox: sandbox.name, isSandboxAsked: request.sandbox !== "auto" });
+  if (found.length > 0) throw new Refused(found);
+  emit({ kind: "log", level: "info", message: `sandbox ${sandbox.name}: ${sandbox.reason}` });
+  return { plan, sandbox };
+}
+
+/** Plans, makes and runs a bundle's tasks, and takes everything down again (5-run §1). Its result is also kept on disk. */
+export async function runBundle(request: RunRequest): Promise<{ result: RunResult; path: string }> {
+  const { stateDir, emit, signal } = request;
+  const startedAt = new Date();
+  const runId = newRunId(startedAt);
+  const { planned, store } = await planAndOpen(request);
+  const held = holdRun(stateDir, runId);
+  try {
+    const { sandbox } = planned;
+    const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder() : null;
+    const plan = await materialize(planned.plan, { store, emit, builder, runId, signal });
+    if (builder !== null && request.gateway === "container" && (await needsGateway(plan, store))) {
+      await ensureGateway({ store, emit, signal, builder, owner: runId });
+    }
+    signal.throwIfAborted();
+    const services = servicesOf(request, { plan, sandbox }, store, runId);
+    const results = await pooled(plan.tasks, request.concurrency, (task) => runTask(task, services));
+    const kept = results.flatMap((result) => result.kept);
+    if (request.keep !== null && kept.length > 0) {
+      await request.keep(kept);
+      await takeDown(kept, emit);
+    }
+    const result = resultOf({ request, plan, results, runId, startedAt });
+    return { result, path: keepResult(stateDir, result) };
+  } finally {
+    await held.release();
+    await store.close();
+  }
+}
+
+/** Plans over the store as it is; one that isn't there is made only when the plan holds. */
+async function planAndOpen(request: RunRequest): Promise<{ planned: Planned; store: Store }> {
+  const { stateDir } = request;
+  const isThere = hasLocalStore(stateDir);
+  const store = await openLocalStore(stateDir, isThere ? "write" : "read");
+  try {
+    const planned = await planRun(request, store);
+    return { planned, store: isThere ? store : await openLocalStore(stateDir, "write") };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function needsGateway(plan: Plan, store: Store): Promise<boolean> {
+  const envIds = new Set(
+    plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env").map((step) => String(step["env_id"]))),
+  );
+  const providers = await Promise.all(
+    [...envIds].map(async (id) => (await loadDeployableEnv(store, id, plan.versionOf("env", id))).provider),
+  );
+  return providers.includes("gateway");
+}
+
+function servicesOf(request: RunRequest, { plan, sandbox }: Planned, store: Store, runId: string): TaskServices {
+  const { emit, signal, stateDir } = request;
+  const asked = request.sandbox !== "auto";
+  return {
+    store,
+    emit,
+    signal,
+    keep: request.keep !== null,
+    async deploy(step) {
+      const own = step.sandboxType;
+      const name = asked || own === null ? sandbox.name : own;
+      if (!isSandboxName(name)) throw new Error(`sandbox ${name} passed the preflight and isn't known`);
+      const env = await loadDeployableEnv(store, step.envId, step.version ?? plan.versionOf("env", step.envId));
+      const { cpu, memoryMb, gatewayMode, ttlSeconds, metadata } = step;
+      return deployEnv(
+        { env, sandbox: name, gateway: request.gateway, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
+        { store, stateDir, emit, signal, edgeUrl: edgeUrlOf(stateDir) },
+      );
+    },
+    entity: (kind, id, version) => entity(store, kind, id, version ?? plan.versionOf(kind, id)),
+  };
+}
+
+async function entity(store: Store, kind: Kind, id: string, version: number): Promise<AnyRecord> {
+  const record = await readVersion(store, kind, id, version);
+  if (record !== null) return record;
+  throw new UserError({
+    what: `${id}: v${version} is not in the store`,
+    why: `the task was planned with that version of the ${kind}`,
+    next: "run the bundle again, which plans anew",
+  });
+}
+
+function resultOf(run: { request: RunRequest; plan: Plan; results: readonly TaskResult[]; runId: string; startedAt: Date }): RunResult {
+  const { request, plan, runId, startedAt } = run;
+  const tasks = run.results.map((result) => taskEntry(result, plan.versionOf("task", result.id)));
+  const passed = new Set(tasks.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));
+  const evals = plan.evals.map((entry) => ({
+    path: entry.path,
+    id: entry.id,
+    tasks: entry.tasks.length,
+    passed: entry.tasks.filter((id) => passed.has(id)).length,
+  }));
+  const missed = request.minScore === null ? [] : belowThreshold(tasks, request.minScore);
+  const isFailed = tasks.some(({ outcome, left_up }) => outcome === "failed" || outcome === "cancelled" || left_up.length > 0);
+  return {
+    format_version: 1,
+    run_id: runId,
+    bundle: plan.bundle.idRoot,
+    started_at: startedAt.toISOString(),
+    ended_at: new Date().toISOString(),
+    exit_code: isFailed || missed.length > 0 ? 1 : 0,
+    tasks,
+    evals,
+    threshold: request.minScore,
+  };
+}
