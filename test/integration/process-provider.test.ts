@@ -165,7 +165,7 @@ http.server.HTTPServer((os.environ["MCP_HOST"], int(os.environ["MCP_PORT"])), Ha
   test("what it prints is its log, and how it ended is told", async () => {
     const { session } = await started({ Dockerfile: "FROM debian\nCMD for n in 1 2 3; do echo line $n; done; echo bad >&2; exit 7" });
     await until("it ends", 10_000, async () => (await session.exited("items")) !== null);
-    expect(await session.exited("items")).toBe("exit code 7");
+    expect(await session.exited("items")).toBe("it has ended: exit code 7");
     expect(await session.logs("items", 2)).toBe("line 3\nbad");
     expect(await session.logs("nobody", 2)).toBe("");
   });
@@ -176,6 +176,12 @@ http.server.HTTPServer((os.environ["MCP_HOST"], int(os.environ["MCP_PORT"])), Ha
     await ready(session, url);
     expect(await session.exited("items")).toBeNull();
     expect(await session.logs("items", 3)).toContain("first time\nagent-env: ended with status 1, started again in 1 s\nup in");
+  });
+
+  test("one that never comes up is given up after three restarts", async () => {
+    const { session } = await started({ Dockerfile: "FROM debian\nCMD exit 9" }, {}, true);
+    await until("it is given up", 20_000, async () => (await session.exited("items")) !== null);
+    expect(await session.exited("items")).toMatch(/^it was restarted [34] times; exit code 9$/);
   });
 
   test("ports are free, different, and held until the server starts", async () => {
@@ -323,6 +329,15 @@ describe("P3 nothing of a deployment is left", () => {
     expect(await processProvider.remove("items-killed01", context)).toEqual([]);
     expect(await running(pid)).toBe(false);
     expect(await processProvider.labelled(context)).toEqual([]);
+  });
+
+  test("what a command started goes on after it has ended well, as env deploy needs", async () => {
+    const command = fixture("deployed", state.path, "FROM debian\nCMD echo up; sleep 300");
+    expect(await once(command, "exit")).toEqual([0, null]);
+    const pid = Number(/pid (\d+)/.exec((await processProvider.labelled(context))[0]?.name ?? "")?.[1]);
+    expect(await running(pid)).toBe(true);
+    expect(await processProvider.remove("items-killed01", context)).toEqual([]);
+    expect(await running(pid)).toBe(false);
   });
 
   test("after kill -9 between a process's start and its registration, nothing has run and nothing runs", async () => {

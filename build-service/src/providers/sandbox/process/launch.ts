@@ -11,6 +11,8 @@ import { startOf } from "./process-table.ts";
 const WHEN_REGISTERED = "read -r go <&3 || exit 1; exec 3<&-; unset PWD OLDPWD SHLVL go;";
 const ONCE = `${WHEN_REGISTERED} exec "$@"`;
 const RESTARTED = `${WHEN_REGISTERED} until "$@"; do echo "agent-env: ended with status $?, started again in 1 s" >&2; sleep 1; done`;
+/** What it writes into the log between two starts. */
+const RESTART = /^agent-env: ended with status (\d+), started again/gm;
 
 export type Launch = {
   readonly argv: readonly string[];
@@ -25,6 +27,11 @@ export type Launched = {
   /** Null while it runs; else how it ended. */
   exited(): string | null;
 };
+
+/** The exit codes, in order, of the starts of a server that a log tells of. */
+export function restartsIn(log: string): string[] {
+  return [...log.matchAll(RESTART)].map(([, code = ""]) => code);
+}
 
 /**
  * Starts a server as a process group of its own that outlives this process. `register` is given its pid and start time, and
@@ -48,7 +55,7 @@ async function launchInto(log: FileHandle, spec: Launch, register: (pid: number,
   });
   let ended: string | null = null;
   child.once("exit", (code, signal) => {
-    ended = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+    ended = `it has ended: ${signal === null ? `exit code ${code}` : `by ${signal}`}`;
   });
   const pid = await pidOf(child);
   const go = child.stdio[3];

@@ -56,7 +56,7 @@ export const processProvider: SandboxProvider = {
       processes.map(async (one): Promise<LeftUp[]> => {
         const reason = await endGroup(one);
         if (reason !== null) return [{ kind: "process", name: processName(one), reason }];
-        emit({ kind: "teardown", entry: deploymentId, message: `ended ${one.service}` });
+        emit({ kind: "teardown", entry: deploymentId, phase: "part", message: `ended ${one.service}` });
         return [];
       }),
     );

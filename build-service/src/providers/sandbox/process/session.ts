@@ -7,12 +7,14 @@ import { gatewayBundle } from "../../../infra/gateway-bundle.ts";
 import { sdkFiles } from "../../../infra/sdk-files.ts";
 import type { Address, SandboxSession, Service } from "../provider.ts";
 import { planImage } from "./image-plan.ts";
-import { type Launched, launch } from "./launch.ts";
+import { type Launched, launch, restartsIn } from "./launch.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import type { Machine } from "./machine.ts";
 import { type HeldPort, holdPort } from "./ports.ts";
 import { type Registration, serviceFolder, writeRegistration } from "./registration.ts";
 
+/** One that has ended so often while it was waited for won't come up. */
+const RESTARTS_OF_A_BROKEN_ONE = 3;
 const LOG_TAIL_BYTES = 256 * 1024;
 
 /** One deployment's servers as processes, each with a folder of its own below `folder`. */
@@ -68,10 +70,16 @@ export function processSession(folder: string, empty: Registration, machine: Mac
       ),
 
     async exited(service) {
-      return launched.get(service)?.exited() ?? null;
+      const ended = launched.get(service)?.exited() ?? null;
+      if (ended !== null) return ended;
+      const restarts = restartsIn(await logEnd(logFile(serviceFolder(folder, service))));
+      return restarts.length >= RESTARTS_OF_A_BROKEN_ONE ? `it was restarted ${restarts.length} times; exit code ${restarts.at(-1)}` : null;
     },
 
-    logs: (service, lines) => lastLines(logFile(serviceFolder(folder, service)), lines),
+    async logs(service, lines) {
+      const end = await logEnd(logFile(serviceFolder(folder, service)));
+      return end.trimEnd().split("\n").slice(-lines).join("\n");
+    },
 
     // A path that a server is told must be one of this machine, and the caller's is one of the image.
     async placeFile() {
@@ -136,7 +144,8 @@ function logFile(own: string): string {
   return join(own, "output.log");
 }
 
-async function lastLines(path: string, lines: number): Promise<string> {
+/** The last part of a log, which may begin in the middle of a line; empty where there is none. */
+async function logEnd(path: string): Promise<string> {
   let file: Awaited<ReturnType<typeof open>>;
   try {
     file = await open(path, "r");
@@ -148,7 +157,7 @@ async function lastLines(path: string, lines: number): Promise<string> {
     const { size } = await file.stat();
     const from = Math.max(0, size - LOG_TAIL_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-    return buffer.subarray(0, bytesRead).toString("utf8").trimEnd().split("\n").slice(-lines).join("\n");
+    return buffer.subarray(0, bytesRead).toString("utf8");
   } finally {
     await file.close();
   }

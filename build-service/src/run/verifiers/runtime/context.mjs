@@ -12,7 +12,7 @@ export function verifierContext({ mcpUrl, gatewayUrl, env, run }, report) {
     return connected;
   };
 
-  async function reported(method, target, call, isOk) {
+  async function reported(method, target, call, isOk = () => true) {
     const start = performance.now();
     let ok = false;
     try {
@@ -29,34 +29,29 @@ export function verifierContext({ mcpUrl, gatewayUrl, env, run }, report) {
     env,
 
     /** All tools that the env lists. */
-    listTools: () =>
-      reported(
-        "tools/list",
-        "",
-        async () => allTools(await client()),
-        () => true,
-      ),
+    async listTools() {
+      const connection = await client();
+      return reported("tools/list", "", () => allTools(connection));
+    },
 
     /** A tool's result as it came: `content`, `structuredContent`, `isError`. */
-    callTool: (name, args = {}) =>
-      reported(
-        "tools/call",
-        name,
-        async () => (await client()).callTool({ name, arguments: args }, undefined, { timeout: CALL_TIMEOUT_MS }),
-        (result) => result.isError !== true,
-      ),
+    async callTool(name, args = {}) {
+      const connection = await client();
+      const call = () => connection.callTool({ name, arguments: args }, undefined, { timeout: CALL_TIMEOUT_MS });
+      return reported("tools/call", name, call, (result) => result.isError !== true);
+    },
 
     /** `fetch` with a path of the gateway: `/website/shop/`, `/svc/shop/api/orders`. */
-    fetch: (path, options = {}) =>
-      reported(
+    async fetch(path, options = {}) {
+      if (gatewayUrl === null) throw new Error("ctx.fetch: this env is deployed without a gateway, only its tools can be called");
+      const url = `${gatewayUrl.replace(/\/$/, "")}/${path.replace(/^\//, "")}`;
+      return reported(
         options.method ?? "GET",
         path,
-        async () => {
-          if (gatewayUrl === null) throw new Error("ctx.fetch: this env is deployed without a gateway, only its tools can be called");
-          return fetch(`${gatewayUrl.replace(/\/$/, "")}/${path.replace(/^\//, "")}`, options);
-        },
+        () => fetch(url, options),
         (response) => response.ok,
-      ),
+      );
+    },
   });
 }
 
