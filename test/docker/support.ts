@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { blobKey, DockerImageRecord, objectUrl } from "@agent-env/protocol";
 import { imageRepository, sha256Hex } from "../../build-service/src/bundle/ids.ts";
 import type { DeployableEnv, DeployableServer, DeployContext, DeployOptions } from "../../build-service/src/deploy/deployment.ts";
+import { stateLabel } from "../../build-service/src/deploy/labels.ts";
 import { connectEngine, engineProblem } from "../../build-service/src/images/engine.ts";
 import { sourceOf } from "../../build-service/src/infra/image-source.ts";
+import { localProvider } from "../../build-service/src/providers/sandbox/local/provider.ts";
 import type { StageEvent } from "../../build-service/src/report/events.ts";
 import { newRunId } from "../../build-service/src/run/run-lock.ts";
 import { openLocalStore } from "../../build-service/src/store/local.ts";
@@ -32,6 +34,10 @@ export async function workplace(): Promise<
     abort: (reason) => abort.abort(reason),
     edgeUrl: "http://localhost:8787",
     [Symbol.asyncDispose]: async () => {
+      // What a failed test left.
+      const left = noEngine === undefined ? await localProvider.labelled({ stateDir: folder.path }) : [];
+      const own = left.filter(({ state }) => state === stateLabel(folder.path)).map(({ deploymentId }) => deploymentId);
+      for (const id of new Set(own)) await localProvider.remove(id, { stateDir: folder.path, emit: () => {} });
       await store.close();
       folder[Symbol.dispose]();
     },
@@ -70,6 +76,25 @@ env.tool("{environment_name}_whoami", { description: "Tells the caller's role.",
 ${extra}
 await env.serve();
 `,
+  };
+}
+
+/** A site of our SDK with one page, whose front end passes everything on. */
+export async function website(store: Store, name: string): Promise<DeployableServer> {
+  const backend = {
+    Dockerfile: 'FROM agent-env/sdk:0.1.0\nCOPY . .\nCMD ["node", "server.ts"]\n',
+    "server.ts": `import { environmentCard, html, WebsiteEnvironment } from "@agent-env/sdk";
+const site = new WebsiteEnvironment(environmentCard({ name: ${JSON.stringify(name)} }));
+site.page("/", () => html\`<h1>Welcome to ${name}</h1>\`);
+await site.serve();
+`,
+  };
+  const frontend = { Dockerfile: 'FROM agent-env/sdk:0.1.0\nCMD ["agent-env-front-end"]\n' };
+  return {
+    kind: "website",
+    name,
+    backend: { key: "backend_image", record: await storedImage(store, backend, `test/${name}__backend_image`) },
+    frontend: { key: "frontend_image", record: await storedImage(store, frontend, `test/${name}__frontend_image`) },
   };
 }
 

@@ -2,7 +2,7 @@ import { UserError } from "@agent-env/protocol";
 import type { Started } from "../providers/env/provider.ts";
 import type { Probe, ProbeResult } from "../providers/sandbox/provider.ts";
 import { attemptOf, type NamedAttempt, settled } from "./readiness.ts";
-import { pause, until } from "./until.ts";
+import { pause } from "./until.ts";
 
 /** How long a server may take (3-wire §topology: 60 s and 30 tries of 5 s), and the gateway over all of them (5-run §5.2). */
 export const SERVER_BUDGET_S = 210;
@@ -51,50 +51,49 @@ export async function allReady(started: Started, checks: readonly Check[]): Prom
   const signal = AbortSignal.any([context.signal, stop.signal]);
   const waiting = new Set(checks.map(({ service }) => service));
 
+  const failure = Promise.withResolvers<never>();
   const settle = (service: string, { name, ok, reason, afterMs }: ProbeResult): void => {
-    if (!ok) throw new NotReady(service, `probe ${name}, after ${(afterMs / 1000).toFixed(1)} s`, reason);
+    const after = `after ${(afterMs / 1000).toFixed(1)} s`;
+    if (!ok) {
+      failure.reject(new NotReady(service, `probe ${name}, ${after}`, reason));
+      return;
+    }
     waiting.delete(service);
-    context.emit({
-      kind: "deploy",
-      entry: deploymentId,
-      phase: "probe",
-      message: `${service} is ready after ${(afterMs / 1000).toFixed(1)} s`,
-    });
+    const what = name === service ? "is ready" : `answers ${name}`;
+    context.emit({ kind: "deploy", entry: deploymentId, phase: "probe", message: `${service} ${what} ${after}` });
   };
   const here = checks.map(async (check) => {
     if (check.from === "here") settle(check.service, await settled(check, signal));
   });
-  const all = [...here, insideReady(started, checks, settle), noneEnds(session, waiting, signal)];
+  const all = [...here, probedInside(session, checks, settle, signal), noneEnds(session, waiting, signal)];
   try {
-    await until(signal, Promise.all(all));
+    await Promise.race([failure.promise, Promise.all(all)]);
   } catch (error) {
     throw error instanceof NotReady ? await explained(error, started) : error;
   } finally {
     stop.abort();
-    // The others end with what they probe: at the signal, or when it is removed.
-    void Promise.allSettled(all);
+    await Promise.allSettled(all);
   }
 }
 
-/** Probes from the network, as one: fails with the first that fails. */
-function insideReady(started: Started, checks: readonly Check[], settle: (service: string, result: ProbeResult) => void): Promise<void> {
+async function probedInside(
+  session: Started["session"],
+  checks: readonly Check[],
+  settle: (service: string, result: ProbeResult) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const inside = checks.filter((check) => check.from === "inside");
-  return new Promise((resolve, reject) => {
-    const onSettled = (result: ProbeResult): void => {
-      const check = inside.find(({ probe }) => probe.name === result.name);
-      try {
-        if (check) settle(check.service, result);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    const probes = inside.map(({ probe }) => probe);
-    started.session.probeInside(probes, onSettled).then((results) => {
-      const unsaid = results.find(({ ok }) => !ok);
-      if (unsaid) onSettled(unsaid);
-      resolve();
-    }, reject);
-  });
+  const settleByName = (result: ProbeResult): void => {
+    const check = inside.find(({ probe }) => probe.name === result.name);
+    if (check) settle(check.service, result);
+  };
+  const results = await session.probeInside(
+    inside.map(({ probe }) => probe),
+    settleByName,
+    signal,
+  );
+  // What ended without saying so as it happened.
+  for (const result of results) if (!result.ok) settleByName(result);
 }
 
 /** Ends when no service is waited for any more; throws when one that is has ended. */

@@ -86,9 +86,9 @@ export interface SandboxSession {
   start(service: Service, env: Readonly<Record<string, string>>): Promise<void>;
   /**
    * Probes addresses that only the deployment's own network reaches (`inside` ones). Each settles as ready or with its
-   * last reason; `onSettled` is called as they do.
+   * last reason; `onSettled` is called as they do. Rejects with the signal's reason once nothing of the probing is left.
    */
-  probeInside(probes: readonly Probe[], onSettled: (result: ProbeResult) => void): Promise<readonly ProbeResult[]>;
+  probeInside(probes: readonly Probe[], onSettled: (result: ProbeResult) => void, signal: AbortSignal): Promise<readonly ProbeResult[]>;
   /** Null while it runs; else how it ended. */
   exited(service: string): Promise<string | null>;
   logs(service: string, lines: number): Promise<string>;

@@ -1,5 +1,6 @@
 import type Docker from "dockerode";
 import { z } from "zod";
+import { until } from "../../../deploy/until.ts";
 import { ask, orWhenGone } from "../../../images/engine.ts";
 import type { Probe, ProbeResult } from "../provider.ts";
 import { containerSpec } from "./container-spec.ts";
@@ -12,7 +13,7 @@ const LIMITS = { cpu: null, memoryMb: 512 };
 
 /**
  * Probes from within a deployment's network, by the gateway's image in probe mode: no bridge address is ever dialled from
- * this machine (on macOS none can be). Its container is removed when all probes have settled.
+ * this machine (on macOS none can be). Its container is gone when this ends, however it does.
  */
 export async function probeFromNetwork(
   docker: Docker,
@@ -23,6 +24,7 @@ export async function probeFromNetwork(
     readonly probes: readonly Probe[];
   },
   onSettled: (result: ProbeResult) => void,
+  signal: AbortSignal,
 ): Promise<ProbeResult[]> {
   const { deploymentId, image, labels, probes } = request;
   const container = await ask(
@@ -43,8 +45,9 @@ export async function probeFromNetwork(
     }),
   );
   try {
+    signal.throwIfAborted();
     await ask("start the probe's container", container.start());
-    const results = await resultsOf(container, onSettled);
+    const results = await until(signal, resultsOf(container, onSettled));
     if (probes.every(({ name }) => results.has(name))) return probes.flatMap(({ name }) => results.get(name) ?? []);
     const said = logText(await container.logs({ stdout: false, stderr: true, tail: 5, follow: false })).trim();
     const reason = `the gateway's image ended its probes early${said === "" ? "" : `: ${said}`}`;

@@ -39,7 +39,7 @@ export async function removeThings(docker: Docker, deploymentId: string, emit: E
   const remove = async (thing: Found): Promise<LeftUp[]> => {
     const reason = await removed(docker, thing);
     if (reason !== null) return [{ kind: thing.kind, name: thing.name, reason }];
-    emit({ kind: "teardown", entry: deploymentId, message: `removed the ${thing.kind} ${thing.name}` });
+    emit({ kind: "teardown", entry: deploymentId, phase: "part", message: `removed the ${thing.kind} ${thing.name}` });
     return [];
   };
   const containers = await Promise.all(ofKind("container").map(remove));

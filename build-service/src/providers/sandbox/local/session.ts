@@ -76,12 +76,16 @@ export class LocalSession implements SandboxSession {
     }
   }
 
-  async probeInside(probes: readonly Probe[], onSettled: (result: ProbeResult) => void): Promise<readonly ProbeResult[]> {
+  async probeInside(
+    probes: readonly Probe[],
+    onSettled: (result: ProbeResult) => void,
+    signal: AbortSignal,
+  ): Promise<readonly ProbeResult[]> {
     if (probes.length === 0) return [];
     const image = this.#gatewayImage;
     if (image === null) throw new Error("servers without a published port are probed by a gateway's image, and there is none");
     const labels = labelsOf(this.#spec, this.#context.stateDir);
-    return probeFromNetwork(this.#parts.docker, { deploymentId: this.#spec.deploymentId, image, labels, probes }, onSettled);
+    return probeFromNetwork(this.#parts.docker, { deploymentId: this.#spec.deploymentId, image, labels, probes }, onSettled, signal);
   }
 
   async exited(service: string): Promise<string | null> {

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { deployEnv } from "../../build-service/src/deploy/deploy.ts";
+import { findLeftovers } from "../../build-service/src/deploy/gc.ts";
+import { getDeployment, listDeployments } from "../../build-service/src/deploy/list.ts";
+import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
+import { stopDeployment } from "../../build-service/src/deploy/teardown.ts";
+import { until } from "../fixtures/until.ts";
+import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, serverFiles, website, workplace } from "./support.ts";
+
+describe.skipIf(noEngine)("P4 the provider gateway", () => {
+  test("P4 deploys an MCP server and a site behind one published gateway, and leaves nothing", async () => {
+    await using place = await workplace();
+    const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
+
+    const deployment = await deployEnv(deployOptions(env, { metadata: { deploy_step_id: "deploy" } }), place);
+    const { record } = deployment;
+    const id = String(record.deployment_id);
+    const url = String(record.gateway_url);
+
+    expect(record).toMatchObject({
+      status: "up",
+      env_id: "test/env",
+      instance_id: `test/env-${id.slice(-8)}`,
+      metadata: { deploy_step_id: "deploy" },
+      sandbox_ids: [id],
+      mcp_url: `${url}/mcp`,
+      website_frontend_urls: { shop: `${url}/website/shop/` },
+      auth: { mode: "open" },
+      servers: [
+        { name: "items", kind: "mcp", url: "http://items:18765", mcp_path: "/mcp" },
+        {
+          name: "shop",
+          kind: "website",
+          url: "http://shop-website-backend:8000",
+          frontend_url: "http://shop-website-frontend:80",
+          label: `shop--${id}`,
+        },
+      ],
+    });
+    expect(record.environment_card?.children_environments).toMatchObject([{ name: "items" }, { name: "shop" }]);
+    expect(await toolNames(String(record.mcp_url), place.signal)).toEqual(["list_website_urls", "items_whoami"]);
+    const page = await fetch(String(record.website_frontend_urls["shop"]));
+    expect(await page.text()).toContain("<h1>Welcome to shop</h1>");
+
+    const containers = await docker.listContainers({ all: true, filters: { label: [`agent-env.deployment=${id}`] } });
+    const published = containers.filter(({ Ports }) => Ports.some(({ PublicPort }) => PublicPort !== undefined));
+    expect(published.flatMap(({ Names }) => Names)).toEqual([`/agent-env-${id}-gateway`]);
+    expect(published.flatMap(({ Ports }) => Ports.map(({ IP }) => IP))).toEqual(["127.0.0.1"]);
+
+    expect(await getDeployment(place.store, String(record.instance_id))).toMatchObject({ deployment_id: id, status: "up" });
+    const projected: unknown = JSON.parse(String(await place.store.projections.get(`deployment:${id}`)));
+    expect(projected).toEqual({ revision: record.revision, record });
+
+    expect(await stopDeployment(id, place)).toMatchObject({ record: { status: "stopped" }, leftUp: [] });
+    expect(await labelledNames(id)).toEqual([]);
+    expect(await listDeployments(place.store)).toMatchObject([{ deployment_id: id, status: "stopped" }]);
+    expect(await findLeftovers(place)).toEqual([]);
+  });
+
+  test("P4 an env in which two servers offer one tool is refused, naming both, and leaves nothing", async () => {
+    await using place = await workplace();
+    const find = 'env.tool("find", { description: "Finds.", run: () => "found" });';
+    const env = envOf([
+      await mcpServer(place.store, "crm", serverFiles("crm", find)),
+      await mcpServer(place.store, "mail", serverFiles("mail", find)),
+    ]);
+    await expect(deployEnv(deployOptions(env), place)).rejects.toMatchObject({
+      name: "UserError",
+      message: "test/env: the tool find is offered by crm and mail",
+      why: "callers name a tool without its server, so names must differ across an env",
+    });
+    expect(await labelledNames(deployedId(place.events))).toEqual([]);
+  });
+
+  test("B12 a server that ends at its start fails the deploy with its last lines, and leaves nothing", async () => {
+    await using place = await workplace();
+    const files = { Dockerfile: 'FROM debian:bookworm-slim\nCMD ["sh", "-c", "echo no database >&2; exit 7"]\n' };
+    const env = envOf([await mcpServer(place.store, "broken", files)]);
+    const deploy = deployEnv(deployOptions(env), place);
+    await expect(deploy).rejects.toMatchObject({
+      name: "UserError",
+      message: expect.stringMatching(
+        /^env-[a-z0-9]{8}: the container broken is not ready \(before any probe succeeded\): it has ended: exit code 7$/,
+      ),
+      why: "its last lines:\nno database",
+      next: "mend what they name, then deploy again",
+    });
+    expect(await labelledNames(deployedId(place.events))).toEqual([]);
+    expect(await listDeployments(place.store)).toEqual([]);
+  });
+
+  test("B12 a deploy that is interrupted ends with the reason, and leaves nothing", async () => {
+    await using place = await workplace();
+    const files = { Dockerfile: 'FROM debian:bookworm-slim\nCMD ["sleep", "600"]\n' };
+    const env = envOf([await mcpServer(place.store, "silent", files)]);
+    const reason = new Error("interrupted");
+    const deploy = deployEnv(deployOptions(env), place).catch((error: unknown) => error);
+    await until("the gateway runs, and waits for its server", 60_000, async () => {
+      return (await labelledNames(deployedId(place.events))).some((name) => name.endsWith("-gateway"));
+    });
+    place.abort(reason);
+    expect(await deploy).toBe(reason);
+    expect(await labelledNames(deployedId(place.events))).toEqual([]);
+  });
+
+  test("a website on the provider server is refused before anything is started", async () => {
+    await using place = await workplace();
+    const env = { ...envOf([await website(place.store, "shop")], "server"), type: "website" as const };
+    await expect(deployEnv(deployOptions(env), place)).rejects.toMatchObject({
+      name: "UserError",
+      message: "test/env: it can't be deployed",
+      why: 'the provider "server" deploys one MCP server only, and this is of type website',
+    });
+    expect(place.events).toEqual([]);
+  });
+});
+
+function deployedId(events: readonly { kind: string; entry?: string }[]): string {
+  const id = events.find(({ kind }) => kind === "deploy")?.entry;
+  if (id === undefined) throw new Error("no deploy was begun");
+  return id;
+}
