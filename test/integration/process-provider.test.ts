@@ -65,7 +65,7 @@ async function started(
 }
 
 async function ready(session: SandboxSession, url: string): Promise<void> {
-  const [probe] = await session.probeInside([{ name: "items", kind: "http", url, budgetSeconds: 20 }], () => {});
+  const [probe] = await session.probeInside([{ name: "items", kind: "http", url, budgetSeconds: 20 }], () => {}, context.signal);
   if (probe?.ok !== true) throw new Error(`${probe?.reason}\n${await session.logs("items", 20)}`);
 }
 

@@ -44,13 +44,22 @@ export async function readRegistration(folder: string): Promise<Registration | n
   const path = join(folder, "processes.json");
   const text = await unlessMissing(readFile(path, "utf8"));
   if (text === null) return null;
-  const read = Registration.safeParse(JSON.parse(text));
+  const read = Registration.safeParse(parsed(text));
   if (read.success) return read.data;
   throw new UserError({
     what: `${path}: not a list of processes that this agent-env wrote`,
     why: z.prettifyError(read.error),
     next: `end what runs from ${folder}, then remove that folder`,
   });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** The registrations of all deployments below a state folder, with their folders. */

@@ -60,10 +60,10 @@ export function processSession(folder: string, empty: Registration, machine: Mac
     },
 
     // One loopback serves them all: what is inside is outside too.
-    probeInside: (probes, onSettled) =>
+    probeInside: (probes, onSettled, signal) =>
       Promise.all(
         probes.map(async (probe) => {
-          const result = await settled({ ...probe, attempt: attemptOf(probe) }, context.signal);
+          const result = await settled({ ...probe, attempt: attemptOf(probe) }, signal);
           onSettled(result);
           return result;
         }),
