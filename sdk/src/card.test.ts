@@ -1,9 +1,9 @@
 import { Card } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { connected, served, withVariables } from "../../test/fixtures/sdk/serving.ts";
 import { type CardDeclaration, environmentCard } from "./card.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
-import { connected, served, withVariables } from "./test-support/serving.ts";
 import { WebsiteEnvironment } from "./website-environment.ts";
 
 describe("the card as it is served", () => {

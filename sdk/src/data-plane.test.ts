@@ -7,11 +7,11 @@ import { pathToFileURL } from "node:url";
 import type { Grant, Part } from "@agent-env/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { post, served } from "../../test/fixtures/sdk/serving.ts";
 import { environmentCard } from "./card.ts";
 import type { DataHandlers } from "./data-plane.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
 import { dataPart, filePart, jsonData, textPart } from "./parts.ts";
-import { post, served } from "./test-support/serving.ts";
 
 /** An environment that holds a list of titles. */
 function items(): McpEnvironment {

@@ -25,6 +25,7 @@ export abstract class Environment {
   readonly #tools: Tools;
   readonly #resources = new Resources();
   readonly #extensions = new Extensions();
+  readonly #verbs = new Map<string, Map<string, ExtensionRoute["answer"]>>();
   #data: DataHandlers = {};
   #mcp: Promise<McpEndpoint> | undefined;
 
@@ -140,13 +141,23 @@ export abstract class Environment {
     return this.#mcp;
   }
 
+  /** One path may serve several verbs, each its own method: what is left over is 405. */
   #route({ verb, path, answer }: ExtensionRoute): void {
-    this.app.on(verb, path, async (c) => {
-      const raw = verb === "GET" ? { query: new URL(c.req.url).searchParams } : { body: await c.req.text() };
-      const { status, body } = await answer(raw);
+    const known = this.#verbs.get(path);
+    if (known !== undefined) {
+      known.set(verb, answer);
+      return;
+    }
+    const verbs = new Map([[verb, answer]]);
+    this.#verbs.set(path, verbs);
+    this.app.all(path, async (c) => {
+      // Hono answers a HEAD by the GET, and drops the body.
+      const method = c.req.method === "HEAD" ? "GET" : c.req.method;
+      const asked = verbs.get(method);
+      if (asked === undefined) return methodNotAllowed([...verbs.keys()].join(", "))(c);
+      const { status, body } = await asked(method === "GET" ? { query: new URL(c.req.url).searchParams } : { body: await c.req.text() });
       return Response.json(body, { status });
     });
-    this.app.all(path, methodNotAllowed(verb));
   }
 }
 

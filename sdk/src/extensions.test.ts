@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { post, served } from "../../test/fixtures/sdk/serving.ts";
 import { AgentEnvError } from "./agent-env-error.ts";
 import { environmentCard } from "./card.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
-import { post, served } from "./test-support/serving.ts";
 
 const items = () => new McpEnvironment(environmentCard({ name: "items" }));
 
@@ -43,6 +43,19 @@ describe("params", () => {
   test("V9 another verb is 405", async () => {
     const answer = await fetch((await served(echoing(rate))) + route);
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
+  test("one path serves the verbs of several methods", async () => {
+    const path = "/state";
+    const env = items()
+      .extension("urn:x:a/v1", { op: "read" }, { method: "GET", path, run: () => ({ read: true }) })
+      .extension("urn:x:a/v1", { op: "write" }, { method: "PUT", path, run: () => ({ written: true }) });
+    const url = `${await served(env)}${path}`;
+    expect(await (await fetch(url)).json()).toEqual({ read: true });
+    expect(await (await fetch(url, { method: "PUT" })).json()).toEqual({ written: true });
+    expect((await fetch(url, { method: "HEAD" })).status).toBe(200);
+    const other = await fetch(url, { method: "POST" });
+    expect([other.status, other.headers.get("allow")]).toEqual([405, "GET, PUT"]);
   });
 
   test("a GET takes its params from the query, of a repeated one the last", async () => {

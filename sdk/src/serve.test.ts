@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { imageFolder, program, said } from "../../test/fixtures/sdk/programs.ts";
+import { connected, served, withVariables } from "../../test/fixtures/sdk/serving.ts";
 import { environmentCard } from "./card.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
-import { imageFolder, program, said } from "./test-support/programs.ts";
-import { connected, served, withVariables } from "./test-support/serving.ts";
 import { WebsiteEnvironment } from "./website-environment.ts";
 
 beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { connected, served, withVariables } from "../../test/fixtures/sdk/serving.ts";
 import { AgentEnvError } from "./agent-env-error.ts";
 import { environmentCard } from "./card.ts";
 import { type ToolContext, toolContext } from "./context.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
-import { connected, served, withVariables } from "./test-support/serving.ts";
 import { ToolResult } from "./tool-result.ts";
 
 const items = () => new McpEnvironment(environmentCard({ name: "items" }));

@@ -118,7 +118,7 @@ export class Tools {
 
 /** The served name: braces may hold `environment_name` only (3-wire §mcp). */
 export function toolName(named: string, environment: string): string {
-  const name = named.replaceAll("{environment_name}", environment);
+  const name = named.replaceAll("{environment_name}", () => environment);
   if (/[{}]/.test(name)) {
     throw new UserError({
       what: `tool ${JSON.stringify(named)} has a brace in its name`,

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { html } from "hono/html";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { connected, post, served } from "../../test/fixtures/sdk/serving.ts";
 import { environmentCard } from "./card.ts";
 import { now } from "./clock.ts";
 import { toolContext } from "./context.ts";
 import { link } from "./links.ts";
 import { jsonData } from "./parts.ts";
-import { connected, post, served } from "./test-support/serving.ts";
 import { WebsiteEnvironment } from "./website-environment.ts";
 
 /** A shop whose page, API, data and tools work on one list of orders. */

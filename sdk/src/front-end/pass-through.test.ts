@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, request, type
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { program, said, temporaryFolder } from "../test-support/programs.ts";
+import { program, said, temporaryFolder } from "../../../test/fixtures/sdk/programs.ts";
 import { passThrough } from "./pass-through.ts";
 
 beforeEach(() => {

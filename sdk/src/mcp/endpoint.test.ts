@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { connected, post, served } from "../../../test/fixtures/sdk/serving.ts";
 import { environmentCard } from "../card.ts";
 import { McpEnvironment } from "../mcp-environment.ts";
-import { connected, post, served } from "../test-support/serving.ts";
 
 const items = () => new McpEnvironment(environmentCard({ name: "items" })).tool("add", { description: "Adds.", run: () => "added" });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { imageFolder, MCP_PACKAGES, program, said } from "../test-support/programs.ts";
-import { connected } from "../test-support/serving.ts";
+import { imageFolder, MCP_PACKAGES, program, said } from "../../../test/fixtures/sdk/programs.ts";
+import { connected } from "../../../test/fixtures/sdk/serving.ts";
 
 const SITE = `
 import { environmentCard, html, WebsiteEnvironment } from "@agent-env/sdk";
