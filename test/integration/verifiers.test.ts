@@ -96,7 +96,7 @@ describe("P3 a verifier's script gives rows", () => {
     ]);
     expect(log).toEqual(["looking at suite"]);
     expect(calls).toEqual([
-      { method: "tools/list", target: "", ok: true },
+      { method: "tools/list", target: "/mcp", ok: true },
       { method: "tools/call", target: "add", ok: true },
       { method: "tools/call", target: "break", ok: false },
       { method: "GET", target: "/website/shop/", ok: true },

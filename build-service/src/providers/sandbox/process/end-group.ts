@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { settled } from "../../../deploy/readiness.ts";
-import { type ProcessRow, processTable } from "./process-table.ts";
+import { environmentOf, type ProcessRow, processTable } from "./process-table.ts";
 
 /** A process group that was started as a server: `pid` is its leader's, and so the group's number. */
 export type GroupToEnd = { readonly pid: number; readonly started: string; readonly folder: string };
@@ -42,8 +41,8 @@ export async function ownMembers(group: GroupToEnd): Promise<readonly ProcessRow
   // A pid isn't given out again while a group of that number lives: another leader means that ours has ended whole.
   if (leader !== undefined) return leader.started === group.started ? members : [];
   // The leader is gone. What it left has its HOME; a stranger's group of that number, whose leader is gone too, hasn't.
-  const ours = await Promise.all(members.map((row) => hasHome(row.pid, group.folder)));
-  return members.filter((_, index) => ours[index]);
+  const environments = await Promise.all(members.map(({ pid }) => environmentOf(pid)));
+  return members.filter((_, index) => environments[index]?.includes(`HOME=${group.folder}`));
 }
 
 /** Why a signal couldn't be sent; null also when nobody is left to receive it. */
@@ -55,17 +54,6 @@ function send(group: number, signal: "SIGTERM" | "SIGKILL"): string | null {
     if (!(error instanceof Error && "code" in error)) throw error;
     if (error.code === "ESRCH") return null;
     if (error.code === "EPERM") return `group ${group} belongs to another user`;
-    throw error;
-  }
-}
-
-/** Only Linux tells another process's environment without a program's help; elsewhere such a group is taken as ours. */
-async function hasHome(pid: number, folder: string): Promise<boolean> {
-  if (process.platform !== "linux") return true;
-  try {
-    return (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0").includes(`HOME=${folder}`);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && ["ENOENT", "ESRCH", "EACCES"].includes(String(error.code))) return false;
     throw error;
   }
 }

@@ -35,6 +35,14 @@ export async function residentBytes(group: number): Promise<number> {
   return texts.reduce((sum, text) => sum + Number(/^VmRSS:\s*(\d+) kB$/m.exec(text ?? "")?.[1] ?? 0) * 1024, 0);
 }
 
+/** The variables that a process of ours was started with, as `NAME=value`; none when it has ended or is another user's. */
+export async function environmentOf(pid: number): Promise<readonly string[]> {
+  if (process.platform === "linux") return (await readIfThere(`/proc/${pid}/environ`))?.split("\0") ?? [];
+  // They follow the command's words, and nothing tells a blank inside a value from one between two.
+  const output = await psOutput(["-p", String(pid), "-Eww", "-o", "command="]);
+  return output.trim().split(/\s+/);
+}
+
 async function fromProc(): Promise<ProcessRow[]> {
   const boot = await bootId();
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
@@ -65,8 +73,8 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    // ESRCH: it ended between the opening and the reading.
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")) return null;
+    // ESRCH: it ended between the opening and the reading. EACCES: another user's environment.
+    if (error instanceof Error && "code" in error && ["ENOENT", "ESRCH", "EACCES"].includes(String(error.code))) return null;
     throw error;
   }
 }
@@ -81,13 +89,20 @@ async function fromPs(): Promise<ProcessRow[]> {
 }
 
 async function ps(...columns: string[]): Promise<string[][]> {
-  const options = columns.flatMap((column) => ["-o", `${column}=`]);
-  const { stdout } = await promisify(execFile)("ps", ["-A", ...options], {
-    env: { ...process.env, LC_ALL: "C" },
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return stdout
+  const output = await psOutput(["-A", ...columns.flatMap((column) => ["-o", `${column}=`])]);
+  return output
     .split("\n")
     .map((line) => line.trim().split(/\s+/))
     .filter((fields) => fields.length >= columns.length);
+}
+
+async function psOutput(options: readonly string[]): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)("ps", options, { env: { ...process.env, LC_ALL: "C" }, maxBuffer: 64 * 1024 * 1024 });
+    return stdout;
+  } catch (error) {
+    // It ends so when it finds no process.
+    if (error instanceof Error && "code" in error && error.code === 1) return "";
+    throw error;
+  }
 }

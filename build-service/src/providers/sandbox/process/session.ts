@@ -53,7 +53,7 @@ export function processSession(folder: string, empty: Registration, machine: Mac
       const laidOut = service.image === null ? await layOutGateway(own, machine) : await layOutImage(service, own);
       context.signal.throwIfAborted();
       await held.release();
-      const spec = { ...laidOut, environment: environmentOf(laidOut, env, held.port), logFile: logFile(own), restart: service.restart };
+      const spec = { ...laidOut, environment: serverEnvironment(laidOut, env, held.port), logFile: logFile(own), restart: service.restart };
       const registered = (pid: number, started: string): Promise<void> =>
         register({ service: service.name, pid, started, folder: laidOut.root });
       launched.set(service.name, await launch(spec, registered));
@@ -125,7 +125,7 @@ async function layOutGateway(own: string, machine: Machine): Promise<LaidOut> {
 }
 
 /** The image's variables, the deployment's over them, and over both what a process needs to be told otherwise (5-run §5.6). */
-function environmentOf(laidOut: LaidOut, env: Readonly<Record<string, string>>, port: number): Record<string, string> {
+function serverEnvironment(laidOut: LaidOut, env: Readonly<Record<string, string>>, port: number): Record<string, string> {
   const database = env["DATABASE_URL"]?.replace(/^sqlite:\/\/\/(?=\/)/, `sqlite:///${laidOut.root}`);
   return {
     ...laidOut.environment,

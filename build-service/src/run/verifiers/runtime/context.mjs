@@ -31,7 +31,7 @@ export function verifierContext({ mcpUrl, gatewayUrl, env, run }, report) {
     /** All tools that the env lists. */
     async listTools() {
       const connection = await client();
-      return reported("tools/list", "", () => allTools(connection));
+      return reported("tools/list", new URL(mcpUrl).pathname, () => allTools(connection));
     },
 
     /** A tool's result as it came: `content`, `structuredContent`, `isError`. */
