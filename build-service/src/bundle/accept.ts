@@ -43,7 +43,7 @@ export function acceptContext(options: {
   }
 
   async function acceptedEnv({ namedBy }: { readonly namedBy: string | null }): Promise<Fields> {
-    const fields = accepted();
+    const { environment_name: _declared, ...fields } = accepted();
     const provider = config["env_provider_type"] ?? "gateway";
     if (typeof provider === "string" && !(provider in registry.envProviders)) {
       const names = Object.keys(registry.envProviders).sort().join(", ");

@@ -42,7 +42,10 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
   const problems: Problem[] = [];
   const entities: CheckedEntity[] = [];
   for (const resolved of entries) {
-    if (resolved.what === "entity") entities.push(await checkEntity(bundle, resolved, registry, problems));
+    if (resolved.what !== "entity") continue;
+    const own: Problem[] = [];
+    entities.push(await checkEntity(bundle, resolved, registry, own));
+    problems.push(...own);
   }
   const tasks = entries.filter((entry): entry is ResolvedTask => entry.what === "task");
   const steps = tasks.map(checkTask);
@@ -64,7 +67,7 @@ async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, registry: R
   for (const { dockerfile } of builds) sources?.context(dockerfile);
   if (type.writes === "folder") sources?.files();
   problems.push(...(sources?.problems() ?? []));
-  return { resolved, fields, sources };
+  return { resolved, fields, sources, isRefused: problems.length > 0 };
 }
 
 /** Ids under the bundle's own root that nothing in it has (4-bundle §3.6). */
@@ -79,8 +82,7 @@ function foreignIds(refs: readonly ResolvedRef[]): Problem[] {
 }
 
 function betweenEntries(checked: Checked, registry: Registry): Problem[] {
-  const isSound = (entity: CheckedEntity): boolean => entity.resolved.type.kind === "env";
-  const envs = checked.entities.filter(isSound);
+  const envs = checked.entities.filter(({ resolved }) => resolved.type.kind === "env");
   return [
     ...envs.flatMap((env) => deployProblems(env, registry, (ref) => bundleChildName(checked, ref))),
     ...seedProblems(checked, { childName: (ref) => bundleChildName(checked, ref), storedNames: () => null }),
@@ -110,9 +112,9 @@ function twoWriters(checked: Checked): Problem[] {
       });
   };
   for (const { key, label } of writeUnits(checked)) claim(key, label);
-  for (const { resolved, fields, sources } of checked.entities) {
+  for (const { resolved, fields, sources, isRefused } of checked.entities) {
     const { type, entry } = resolved;
-    if (type.writes !== "folder" || sources === null) continue;
+    if (type.writes !== "folder" || sources === null || isRefused) continue;
     const suffixes = type.childSuffixes(fields, sources.files().files);
     for (const suffix of suffixes) claim(`artifact ${derivedId(entry.id, suffix)}`, entry.path);
   }

@@ -10,6 +10,8 @@ export type CheckedEntity = {
   readonly fields: Fields;
   /** Null for an entity without a folder: an eval. */
   readonly sources: EntrySources | null;
+  /** Its type, or its folder, had something to say against it: its fields may be incomplete. */
+  readonly isRefused: boolean;
 };
 
 /** Something that a step says and that is not used: told, not refused. */

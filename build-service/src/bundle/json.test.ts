@@ -12,8 +12,31 @@ test.each([
   expect(() => parseJson(text)).toThrow(new SyntaxError(reason));
 });
 
-test.each(["NaN", "[Infinity]", '{"a": 1,}', ""])("%s is no JSON", (text) => {
-  expect(() => parseJson(text)).toThrow(SyntaxError);
+test.each([
+  ["NaN", "expected a value (line 1 column 1)"],
+  ["[Infinity]", 'expected a value or "]" (line 1 column 2)'],
+  ['{"a": 1,}', "expected a key (line 1 column 9)"],
+  ['{\n  "a" 1}', 'expected ":" (line 2 column 7)'],
+  ["[1 2]", 'expected "," or "]" (line 1 column 4)'],
+  ["[1}", 'expected "," or "]" (line 1 column 3)'],
+  ["[1", 'expected "," or "]" (line 1 column 3)'],
+  ["[] x", "expected nothing more (line 1 column 4)"],
+  ["", "expected a value (line 1 column 1)"],
+  ['["\t"]', 'expected a value or "]" (line 1 column 2)'],
+  ['["\\x"]', 'expected a value or "]" (line 1 column 2)'],
+  ["[01]", 'expected "," or "]" (line 1 column 3)'],
+])("%j is no JSON, and where is said", (text, reason) => {
+  expect(() => JSON.parse(text)).toThrow(SyntaxError);
+  expect(() => parseJson(text)).toThrow(new SyntaxError(reason));
+});
+
+test("what JSON takes is taken", () => {
+  const text = ' {"a": [-0.5e+3, true, null, "\\u00e9\\n"], "b": {}, "": []} ';
+  expect(parseJson(text)).toEqual(JSON.parse(text));
+});
+
+test("a string of megabytes is read", () => {
+  expect(parseJson(JSON.stringify(["x".repeat(8_000_000), "\n".repeat(1_000_000)]))).toHaveLength(2);
 });
 
 test("500 levels are read, 501 refused", () => {

@@ -12,7 +12,10 @@ const SUFFIX = { tasks: ".json", evals: ".toml" } as const;
 export function parseFileEntry(folder: "tasks" | "evals", item: Item, idRoot: string): ParsedEntries {
   const suffix = SUFFIX[folder];
   const path = shownText(item.path);
-  if (item.what === "folder") return refused("task-folder", path, `folders aren't read in ${folder}/: write ${path}${suffix}`);
+  if (item.what === "folder") {
+    const right = path.endsWith(suffix) ? path : `${path}${suffix}`;
+    return refused("task-folder", path, `folders aren't read in ${folder}/: write a file ${right}`);
+  }
   if (!item.name.endsWith(suffix)) {
     if (!foldName(item.name).endsWith(suffix)) return { entries: [], ignored: [item.path], problems: [] };
     const right = `${item.name.slice(0, -suffix.length)}${suffix}`;

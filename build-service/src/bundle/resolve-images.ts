@@ -74,9 +74,18 @@ function badValue(value: unknown): Refusal {
 function existing(entry: FolderEntry, written: string, next: string): { readonly dockerfile: string } | Refusal {
   const dockerfile = fileIn(entry.disk, written);
   if (dockerfile !== null) return { dockerfile };
-  const near = nearName(entry.disk, written);
-  const hint = near === null ? next : `${near} is there, and names are case-sensitive`;
-  return { code: "image-file", message: `there is no file ${shownValue(written)} in this folder to build: ${hint}` };
+  return {
+    code: "image-file",
+    message: `there is no file ${shownValue(written)} in this folder to build: ${insteadOf(entry.disk, written) ?? next}`,
+  };
+}
+
+/** What there is in the place of a file that can't be built. */
+function insteadOf(folder: string, written: string): string | null {
+  const near = readdirSync(folder).find((raw) => foldName(raw) === foldName(written));
+  if (near === undefined) return null;
+  const isExact = near.normalize("NFC") === written.normalize("NFC");
+  return isExact ? "what has that name is a folder, or leads out of this one" : `${shownText(near)} is there, and names are case-sensitive`;
 }
 
 /** The path of a regular file in `folder`, normalised and in NFC; null for one that isn't there or leads out. */
@@ -93,9 +102,4 @@ function childOf(folder: string, name: string): string | null {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return null;
   const found = readdirSync(folder).find((raw) => raw.normalize("NFC") === name);
   return found === undefined ? null : join(folder, found);
-}
-
-function nearName(folder: string, written: string): string | null {
-  const near = readdirSync(folder).find((raw) => foldName(raw) === foldName(written));
-  return near === undefined ? null : shownText(near);
 }

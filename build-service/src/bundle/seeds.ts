@@ -36,7 +36,7 @@ function twice(checked: Checked, entity: CheckedEntity, known: KnownNames): Prob
 /** The servers that an artifact has data for; null in the place of one that isn't known. */
 function seedNames(checked: Checked, entity: CheckedEntity, known: KnownNames): (string | null)[] {
   const { type, refs } = entity.resolved;
-  if (type.kind !== "artifact" || type.names === undefined || hasNoFields(entity)) return [];
+  if (type.kind !== "artifact" || type.names === undefined || entity.isRefused) return [];
   const own = type.names(entity.fields, entity.sources?.files().files ?? []);
   const named = refs
     .filter(({ types }) => types?.includes("environment"))
@@ -47,11 +47,6 @@ function seedNames(checked: Checked, entity: CheckedEntity, known: KnownNames): 
       return stored === null ? [null] : [...stored];
     });
   return [...own, ...named];
-}
-
-/** An entity that was refused may lack the fields that its names are read from. */
-function hasNoFields({ resolved, fields }: CheckedEntity): boolean {
-  return "environment_name" in resolved.type.tomlKeys && typeof fields["environment_name"] !== "string";
 }
 
 function unknownNames(checked: Checked, task: ResolvedTask, known: KnownNames): Problem[] {

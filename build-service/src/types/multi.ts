@@ -20,10 +20,9 @@ export const multi: EnvType = {
     { path: "website_envs[]", kind: "env", types: ["website"] },
   ],
   topology: { lists: { mcp_server_envs: "mcp", website_envs: "website" } },
-  async accept(_config, context) {
+  async accept(config, context) {
     const accepted = await context.acceptedEnv({ namedBy: null });
-    const fields = { mcp_server_envs: [], website_envs: [], ...accepted };
-    if (isEmpty(fields.mcp_server_envs) && isEmpty(fields.website_envs)) {
+    if (isEmpty(config["mcp_server_envs"] ?? []) && isEmpty(config["website_envs"] ?? [])) {
       context.problem("no-envs", "names no env: list MCP servers in mcp_server_envs, websites in website_envs");
     }
     const name = accepted["name"];
@@ -31,7 +30,7 @@ export const multi: EnvType = {
       const rule = "it must be a text without white space; leave it out to have one drawn at each deploy";
       context.problem("bad-multi-name", `name: ${JSON.stringify(name)} can't be a multi's name: ${rule}`);
     }
-    return fields;
+    return { mcp_server_envs: [], website_envs: [], ...accepted };
   },
   writes: "record",
   async write(fields, load) {
