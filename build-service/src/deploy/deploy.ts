@@ -8,7 +8,7 @@ import { sandboxProvider } from "../providers/sandbox/registry.ts";
 import { canDeploy } from "../types/can-deploy.ts";
 import type { DeployContext, Deployment, DeployOptions } from "./deployment.ts";
 import { mcpUrl } from "./gateway-answers.ts";
-import { findLeftovers, removeLeftovers } from "./gc.ts";
+import { findLeftoverThings, removeLeftovers } from "./gc.ts";
 import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
 import { createRecord, updateRecord } from "./record.ts";
 import { stopDeployment } from "./teardown.ts";
@@ -74,7 +74,7 @@ async function refuse({ env, gateway, sandbox: name }: DeployOptions, provider: 
 
 /** A deployment whose time is over ends with the next deploy on its provider (5-run §5.11). */
 async function removeExpired({ sandbox }: DeployOptions, context: DeployContext): Promise<void> {
-  const found = await findLeftovers(context);
+  const found = await findLeftoverThings(context);
   await removeLeftovers(
     found.filter((leftover) => leftover.sandbox === sandbox && leftover.cause === "expired"),
     context,
@@ -95,7 +95,7 @@ async function opened(sandbox: SandboxProvider, spec: SessionSpec, context: Depl
     return await sandbox.open(spec, context);
   } catch (error) {
     if (!(error instanceof NoRoom)) throw error;
-    const found = (await findLeftovers(context)).filter((leftover) => leftover.sandbox === sandbox.capabilities.name);
+    const found = (await findLeftoverThings(context)).filter((leftover) => leftover.sandbox === sandbox.capabilities.name);
     if (found.length === 0) throw error;
     const ids = new Set(found.map(({ deploymentId }) => deploymentId));
     context.emit({

@@ -5,7 +5,7 @@ import { isSandboxName, sandboxProviders } from "../providers/sandbox/registry.t
 import { runIsAlive } from "../run/run-lock.ts";
 import type { LeftUp } from "./deployment.ts";
 import { stateLabel } from "./labels.ts";
-import { listDeployments } from "./list.ts";
+import { deploymentOfId, listDeployments } from "./list.ts";
 import { closeRecord } from "./record.ts";
 import type { TeardownContext } from "./teardown.ts";
 
@@ -21,6 +21,7 @@ export type Leftover = {
   readonly reason: string;
 };
 
+type GcContext = Pick<TeardownContext, "store" | "stateDir">;
 type Verdict = Pick<Leftover, "cause" | "reason">;
 
 /**
@@ -28,26 +29,47 @@ type Verdict = Pick<Leftover, "cause" | "reason">;
  * a record is missing, by the labels alone. Things of another state folder count only once they have expired: whether
  * their run lives is known there. Builds leave nothing to look for: the Engine removes their containers when the connection ends.
  */
-export async function findLeftovers(context: Pick<TeardownContext, "store" | "stateDir">, now = new Date()): Promise<Leftover[]> {
-  const { store, stateDir } = context;
-  const records = new Map((await listDeployments(store, now)).map((record) => [record.deployment_id ?? "", record]));
-  const judge = judgeOf(records, stateDir, now);
-  const found: Leftover[] = [];
-  const held = new Set<string>();
+export async function findLeftovers(context: GcContext, now = new Date()): Promise<Leftover[]> {
+  const { things, deployments } = await labelled(context, now);
+  const seen = await usableSandboxes();
+  const bare: Leftover[] = [];
+  for (const record of await listDeployments(context.store, now)) {
+    const { deployment_id: id, status, sandbox_type } = record;
+    // Where its sandbox can't be looked into, nobody knows what is left of it.
+    if (id === undefined || status === "stopped" || deployments.has(id) || !seen.has(sandbox_type)) continue;
+    const verdict = await judgeRecord(record, context.stateDir);
+    if (verdict !== null) bare.push({ ...verdict, kind: "record", name: id, deploymentId: id, sandbox: null });
+  }
+  return [...things, ...bare];
+}
+
+async function usableSandboxes(): Promise<ReadonlySet<string | null>> {
+  const found = await Promise.all(
+    sandboxProviders().map(async (one) => ((await one.unavailable()) === null ? [one.capabilities.name] : [])),
+  );
+  return new Set(found.flat());
+}
+
+/** The things among them, without the records of which nothing is left: reads no more records than there are deployments on this machine. */
+export async function findLeftoverThings(context: GcContext, now = new Date()): Promise<Leftover[]> {
+  return (await labelled(context, now)).things;
+}
+
+async function labelled(context: GcContext, now: Date): Promise<{ things: Leftover[]; deployments: ReadonlySet<string> }> {
+  const judge = judgeOf(context, now);
+  const things: Leftover[] = [];
+  const deployments = new Set<string>();
   for (const provider of sandboxProviders()) {
-    const { name } = provider.capabilities;
+    const sandbox = provider.capabilities.name;
+    if (!isSandboxName(sandbox)) throw new Error(`${sandbox} is in no table`);
     for (const thing of await provider.labelled(context)) {
-      held.add(thing.deploymentId);
+      const { kind, name, deploymentId } = thing;
+      deployments.add(deploymentId);
       const verdict = await judge(thing);
-      if (verdict && isSandboxName(name))
-        found.push({ ...verdict, kind: thing.kind, name: thing.name, deploymentId: thing.deploymentId, sandbox: name });
+      if (verdict !== null) things.push({ ...verdict, kind, name, deploymentId, sandbox });
     }
   }
-  for (const [id, record] of records) {
-    const verdict = held.has(id) || record.status === "stopped" ? null : await judgeRecord(record, stateDir);
-    if (verdict) found.push({ ...verdict, kind: "record", name: id, deploymentId: id, sandbox: null });
-  }
-  return found;
+  return { things, deployments };
 }
 
 /** Removes them and closes their records; gives what is still there. */
@@ -61,20 +83,21 @@ export async function removeLeftovers(found: readonly Leftover[], context: Teard
   return left;
 }
 
-/** Judges labelled things; a run is asked for once. */
-function judgeOf(
-  records: ReadonlyMap<string, DeploymentRecord>,
-  stateDir: string,
-  now: Date,
-): (thing: Labelled) => Promise<Verdict | null> {
+/** Judges labelled things; each deployment's record is read once. */
+function judgeOf({ store, stateDir }: GcContext, now: Date): (thing: Labelled) => Promise<Verdict | null> {
   const here = stateLabel(stateDir);
-  return async (thing) => {
-    const isOurs = thing.state === here;
-    const record = isOurs ? records.get(thing.deploymentId) : undefined;
-    if (record) return judgeRecord(record, stateDir);
-    if (Date.parse(thing.expiresAt) <= now.getTime()) return { cause: "expired", reason: `expired ${thing.expiresAt}` };
-    if (!isOurs || (await runIsAlive(stateDir, thing.owner))) return null;
-    return { cause: "owner-gone", reason: `its run ${thing.owner} has ended` };
+  const verdicts = new Map<string, Promise<Verdict | null>>();
+  const judge = async ({ deploymentId, owner, expiresAt, state }: Labelled): Promise<Verdict | null> => {
+    const record = state === here ? await deploymentOfId(store, deploymentId, now) : null;
+    if (record !== null) return judgeRecord(record, stateDir);
+    if (Date.parse(expiresAt) <= now.getTime()) return { cause: "expired", reason: `expired ${expiresAt}` };
+    if (state !== here || (await runIsAlive(stateDir, owner))) return null;
+    return { cause: "owner-gone", reason: `its run ${owner} has ended` };
+  };
+  return (thing) => {
+    const verdict = verdicts.get(thing.deploymentId) ?? judge(thing);
+    verdicts.set(thing.deploymentId, verdict);
+    return verdict;
   };
 }
 

@@ -16,14 +16,20 @@ export async function listDeployments(store: Store, now = new Date()): Promise<D
 
 /** The deployment of that id or instance id, or null. */
 export async function getDeployment(store: Store, idOrInstanceId: string, now = new Date()): Promise<DeploymentRecord | null> {
-  // An instance id holds the env's id, which is no part of a key.
-  const direct = /^[a-z0-9-]+$/.test(idOrInstanceId) ? await readRecord(store, idOrInstanceId) : null;
-  if (direct !== null) return withStatus(direct, now);
+  const direct = await deploymentOfId(store, idOrInstanceId, now);
+  if (direct !== null) return direct;
   return (await listDeployments(store, now)).find(({ instance_id }) => instance_id === idOrInstanceId) ?? null;
 }
 
+/** The deployment of that id, or null. */
+export async function deploymentOfId(store: Store, id: string, now = new Date()): Promise<DeploymentRecord | null> {
+  // Anything else is no id, and no part of a key.
+  const record = /^[a-z0-9-]+$/.test(id) ? await readRecord(store, id) : null;
+  return record === null ? null : withStatus(record, now);
+}
+
 /** Whether its time is over. One without an expiry never ends by itself. */
-export function hasExpired(record: DeploymentRecord, now: Date): boolean {
+function hasExpired(record: DeploymentRecord, now: Date): boolean {
   return record.expires_at !== null && Date.parse(record.expires_at) <= now.getTime();
 }
 
