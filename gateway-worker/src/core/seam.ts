@@ -49,6 +49,8 @@ export type UpRequest = {
   readonly url: string;
   readonly headers: readonly Field[];
   readonly body: In | string | Uint8Array | null;
+  /** The request that this one passes on: what is left of its fields keeps its bytes, also where they are no text. */
+  readonly passesOn?: In;
   /** How long the server may be silent, before its answer and within it. */
   readonly idleMs: number;
 };

@@ -3,7 +3,6 @@ import { brotliDecompress, inflate, unzip } from "node:zlib";
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }, done: (error: Error | null, plain: Uint8Array) => void) => void;
 
 const DECODERS: Readonly<Record<string, Decoder>> = { gzip: unzip, deflate: inflate, br: brotliDecompress };
-const TOO_LARGE = "ERR_BUFFER_TOO_LARGE";
 
 /**
  * The plain bytes of a body; null when they are more than `limit`. Rejects when the bytes are not in that coding. Both hosts
@@ -15,7 +14,7 @@ export function decode(coding: string, bytes: Uint8Array, limit: number): Promis
   return new Promise((resolve, reject) => {
     decoder(bytes, { maxOutputLength: limit }, (error, plain) => {
       if (error === null) resolve(new Uint8Array(plain));
-      else if ("code" in error && error.code === TOO_LARGE) resolve(null);
+      else if (error instanceof RangeError) resolve(null);
       else reject(error);
     });
   });

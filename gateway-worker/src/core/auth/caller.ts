@@ -8,11 +8,12 @@ const ROLE_FIELD = ROLE_HEADER.toLowerCase();
 
 /** The caller of a request to an open deployment: the first role header is believed. */
 export function callerOf(request: In): Caller {
-  return { role: roleFromHeader(request.header(ROLE_FIELD)) };
+  return { role: roleFromHeader(namedRoleOf(request)) };
 }
 
 /** The role that a request names, or undefined if it names none. */
 export function namedRoleOf(request: In): string | undefined {
-  const value = request.header(ROLE_FIELD)?.trim() ?? "";
-  return value === "" ? undefined : value;
+  // repeated fields may come joined by commas (RFC 9110 §5.3), and on Workers do: the first counts
+  const first = request.header(ROLE_FIELD)?.split(",")[0]?.trim() ?? "";
+  return first === "" ? undefined : first;
 }

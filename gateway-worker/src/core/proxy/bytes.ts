@@ -44,6 +44,7 @@ export class Bytes {
         url: joined(site.frontendUrl, path),
         headers: inward(request, { role: callerOf(request).role, prefix: target.prefix }),
         body: request.hasBody ? request : null,
+        passesOn: request,
         idleMs: PROXY_IDLE_MS,
       },
       outward: (fields) => siteOutward(fields, place),
@@ -64,6 +65,7 @@ export function serviceRequest(request: In, target: { url: string; key: string; 
     url: joined(target.url, target.path),
     headers: inward(request, { role: callerOf(request).role, prefix }),
     body: request.hasBody ? request : null,
+    passesOn: request,
     idleMs: PROXY_IDLE_MS,
   };
 }

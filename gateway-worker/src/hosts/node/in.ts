@@ -38,15 +38,22 @@ export class NodeIn implements In {
     return [...this.#fields];
   }
 
-  async bytes(limit: number): Promise<Uint8Array | null> {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    await this.pump((chunk) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else chunks.length = 0;
+  bytes(limit: number): Promise<Uint8Array | null> {
+    return new Promise((resolve, reject) => {
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      const take = (chunk: Uint8Array): void => {
+        size += chunk.length;
+        if (size <= limit) return void chunks.push(chunk);
+        // the rest is read and dropped: a client that is still sending would else not see the answer
+        this.message.off("data", take);
+        this.message.resume();
+        resolve(null);
+      };
+      this.message.on("data", take);
+      this.message.on("end", () => resolve(concatenated(chunks, size)));
+      this.message.on("close", () => reject(new Fault("reset", "the client left")));
     });
-    return size > limit ? null : concatenated(chunks, size);
   }
 
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { Fault, type Field, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
 
+const NOTHING = new Uint8Array(0);
+
 /** An answer over `node:http`. */
 export class NodeOut implements Out {
   readonly #response: ServerResponse;
@@ -13,13 +15,13 @@ export class NodeOut implements Out {
     const length =
       body === undefined || headers.some(([name]) => name === "content-length") ? [] : ["content-length", String(Buffer.byteLength(body))];
     this.#response.writeHead(status, [...headers.flat(), ...length]);
-    this.#response.end(body);
+    this.#response.end(typeof body === "string" ? Buffer.from(body) : body);
   }
 
   stream(status: number, headers: readonly Field[]): Sink {
     const response = this.#response;
     response.writeHead(status, headers.flat());
-    response.flushHeaders();
+    sendHead(response);
     return {
       write: (chunk) => {
         if (response.destroyed || response.write(chunk)) return undefined;
@@ -49,6 +51,11 @@ export class NodeOut implements Out {
       if (!this.#response.writableFinished) then();
     });
   }
+}
+
+/** Sends the head at once. `flushHeaders()` would write it as UTF-8, and so change bytes above 0x7F. */
+function sendHead(response: ServerResponse): void {
+  response.write(NOTHING);
 }
 
 /** A client that left is no longer slow. */

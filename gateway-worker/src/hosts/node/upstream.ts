@@ -49,13 +49,15 @@ function withFraming({ method, headers, body }: UpRequest): Field[] {
   return ["POST", "PUT", "PATCH"].includes(method) ? [...headers, ["content-length", "0"]] : [...headers];
 }
 
+/** A string would be joined with the head, and the whole written as UTF-8: that spoils header bytes above 0x7F. */
 function sendBody(sent: http.ClientRequest, body: UpRequest["body"]): void {
   if (body instanceof NodeIn) {
     body.message.pipe(sent);
     body.message.on("close", () => {
       if (!body.message.complete) sent.destroy(new Fault("reset", "the client left"));
     });
-  } else if (typeof body === "string" || body instanceof Uint8Array) sent.end(body);
+  } else if (typeof body === "string") sent.end(Buffer.from(body));
+  else if (body instanceof Uint8Array) sent.end(body);
   else sent.end();
 }
 

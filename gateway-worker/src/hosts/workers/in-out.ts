@@ -1,5 +1,6 @@
-import { concatenated } from "../../core/body.ts";
+import { BodyTooLarge, concatenated } from "../../core/body.ts";
 import { Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
+import { headersOf } from "./headers.ts";
 import type { Place } from "./locate.ts";
 import { WorkersUpResponse } from "./upstream.ts";
 
@@ -48,12 +49,17 @@ export class WorkersIn implements In {
   async bytes(limit: number): Promise<Uint8Array | null> {
     const chunks: Uint8Array[] = [];
     let size = 0;
-    await this.pump((chunk) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else chunks.length = 0;
-    });
-    return size > limit ? null : concatenated(chunks, size);
+    try {
+      await this.pump((chunk) => {
+        size += chunk.length;
+        if (size > limit) throw new BodyTooLarge();
+        chunks.push(chunk);
+      });
+    } catch (error) {
+      if (error instanceof BodyTooLarge) return null;
+      throw error;
+    }
+    return concatenated(chunks, size);
   }
 
   async pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
@@ -135,11 +141,11 @@ export class WorkersOut implements Out {
     };
   }
 
-  /** The body itself is handed on, so that its bytes stay encoded as they are. */
+  /** The body itself is handed on under its own `Content-Encoding`: then the runtime passes its bytes without decoding them. */
   async relay(status: number, headers: readonly Field[], from: UpResponse): Promise<void> {
     if (!(from instanceof WorkersUpResponse)) throw new Error("an answer of another host");
     const body = this.#method === "HEAD" || WITHOUT_BODY.includes(status) ? null : from.body;
-    this.#response.resolve(new Response(body, { status, headers: headersOf(headers), encodeBody: "manual" }));
+    this.#response.resolve(new Response(body, { status, headers: headersOf(headers, from.rawHeaders) }));
   }
 
   /** A server has switched protocols: its socket is the client's now. */
@@ -155,10 +161,4 @@ export class WorkersOut implements Out {
     this.#gone = then;
     if (this.#isGone) then();
   }
-}
-
-function headersOf(fields: readonly Field[]): Headers {
-  const headers = new Headers();
-  for (const [name, value] of fields) headers.append(name, value);
-  return headers;
 }

@@ -59,7 +59,8 @@ async function viewOf(
   const cached = views.get(deployment);
   if (cached !== undefined && Date.now() - cached.readMs < VIEW_MS) return cached.view;
   const view = await object.view(deployment);
-  if (view !== null) views.set(deployment, { view, readMs: Date.now() });
+  // one that is still starting is asked for again: it may be ready at any moment
+  if (view?.notReady === null) views.set(deployment, { view, readMs: Date.now() });
   return view;
 }
 

@@ -1,5 +1,6 @@
 import { Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import type { Doors } from "./doors.ts";
+import { headersOf } from "./headers.ts";
 import { pumped, WorkersIn } from "./in-out.ts";
 
 const CONNECT_AND_HEAD_MS = 3_600_000;
@@ -24,8 +25,7 @@ async function sent(request: UpRequest, doors: Doors, signal: AbortSignal): Prom
 
 /** The answer's head. Its body is not followed when it redirects. */
 export async function answered(request: UpRequest, signal: AbortSignal): Promise<Response> {
-  const headers = new Headers();
-  for (const [name, value] of request.headers) headers.append(name, value);
+  const headers = headersOf(request.headers, request.passesOn instanceof WorkersIn ? request.passesOn.request.headers : new Headers());
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
   const body = request.body instanceof WorkersIn ? request.body.request.body : bodyOf(request.body);
@@ -60,6 +60,11 @@ export class WorkersUpResponse implements UpResponse {
 
   get status(): number {
     return this.#response.status;
+  }
+
+  /** As they came, with their bytes. */
+  get rawHeaders(): Headers {
+    return this.#response.headers;
   }
 
   get body(): ReadableStream<Uint8Array> | null {

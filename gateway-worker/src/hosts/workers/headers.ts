@@ -1,0 +1,24 @@
+import type { Field } from "../../core/seam.ts";
+
+/**
+ * `fields` as `Headers`. A field that stands in `original` with the same values is taken from there: values are text here, but
+ * may have been bytes that are no UTF-8.
+ */
+export function headersOf(fields: readonly Field[], original: Headers = new Headers()): Headers {
+  const wanted = new Map<string, string[]>();
+  for (const [name, value] of fields) wanted.set(name, [...(wanted.get(name) ?? []), value]);
+  const headers = new Headers(original);
+  for (const name of new Set(original.keys())) if (!wanted.has(name)) headers.delete(name);
+  for (const [name, values] of wanted) {
+    if (isSame(original, name, values)) continue;
+    headers.delete(name);
+    for (const value of values) headers.append(name, value);
+  }
+  return headers;
+}
+
+function isSame(original: Headers, name: string, values: readonly string[]): boolean {
+  if (name !== "set-cookie") return values.length === 1 && original.get(name) === values[0];
+  const cookies = original.getSetCookie();
+  return cookies.length === values.length && cookies.every((cookie, at) => cookie === values[at]);
+}

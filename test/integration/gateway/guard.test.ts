@@ -1,0 +1,165 @@
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { JSON_HEADERS, raw } from "../../fixtures/gateway/client.ts";
+import { HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
+
+const FORGED = {
+  jsonrpc: "2.0",
+  id: 3,
+  method: "tools/call",
+  params: { name: "who", arguments: { n: 1 }, _meta: { "agentenv.io/role": "admin", "agentenv.io/session": "x", progressToken: 7 } },
+};
+const STAMPED = { ...FORGED, params: { ...FORGED.params, _meta: { progressToken: 7, "agentenv.io/role": "default" } } };
+
+describe.each(HOSTS)("the MCP guard of /svc on the $host host", ({ start }) => {
+  let gateway: RunningGateway;
+  let items: McpFixture;
+  let shop: McpFixture;
+  beforeAll(async () => {
+    const tools: [{ name: string; [field: string]: unknown }, () => unknown][] = [
+      [{ name: "who" }, () => text("called")],
+      [{ name: "secret", _meta: { "agentenv.io/hiddenByDefault": true } }, () => text("never")],
+    ];
+    const intercept: Parameters<typeof mcpFixture>[0]["intercept"] = (request, response) => {
+      if (request.headers["x-echo"] === undefined) return false;
+      response.writeHead(200, { "content-type": "application/json" }).end("[]");
+      return true;
+    };
+    items = await mcpFixture({ name: "items", tools, intercept });
+    shop = await mcpFixture({
+      name: "shop",
+      answerAs: "json",
+      tools: [],
+      intercept,
+      card: { name: "shop", capabilities: { operations: [] }, additionalInterfaces: [{ url: "mcp", transport: "mcp" }] },
+    });
+    gateway = await start({
+      record: {
+        servers: [
+          { name: "items", kind: "mcp", url: items.url },
+          { name: "shop", kind: "website", url: shop.url, frontend_url: shop.url },
+        ],
+      },
+      settings: { GATEWAY_MAX_MESSAGE_BYTES: "200000" },
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await Promise.all([items.close(), shop.close()]);
+  });
+  beforeEach(() => {
+    items.received.length = 0;
+    shop.received.length = 0;
+  });
+  const send = (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
+    raw(gateway, path, { method: "POST", headers: { ...JSON_HEADERS, "x-echo": "1", ...headers }, body });
+  const arrived = (server: McpFixture) => JSON.parse(server.received.at(-1)?.body.toString() ?? "null");
+
+  const SPELLINGS = ["mcp", "mcp/", "./mcp", "x/../mcp", "MCP", "m%63p", "m%2563p", "mcp;a=1", "/mcp", "mcp.", "mcp/under", "%EF%BD%8Dcp"];
+  test.each(SPELLINGS)("V34 W4 a forged role at %s reaches the server as the caller's", async (spelling) => {
+    await send(`/svc/mcp-items/${spelling}`, JSON.stringify(FORGED));
+    expect(arrived(items)).toEqual(STAMPED);
+  });
+
+  test.each(["mcp", "./mcp", "M%43P"])("V36 W4 the same at a site's %s", async (spelling) => {
+    await send(`/svc/shop/${spelling}`, JSON.stringify(FORGED), { "AgentEnv-Role": "alice" });
+    expect(arrived(shop).params._meta).toEqual({ progressToken: 7, "agentenv.io/role": "alice" });
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("W4 in %s it is decoded, stamped, and sent plain with its new length", async (coding, encode) => {
+    await send("/svc/mcp-items/mcp", encode(JSON.stringify(FORGED)), { "content-encoding": coding });
+    const last = items.received.at(-1);
+    const fields = new Map(last?.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    expect([arrived(items), fields.get("content-encoding"), Number(fields.get("content-length"))]).toEqual([
+      STAMPED,
+      undefined,
+      last?.body.length,
+    ]);
+  });
+
+  test("W4 chunked", async () => {
+    await send("/svc/mcp-items/mcp", JSON.stringify(FORGED), { "transfer-encoding": "chunked" });
+    expect(arrived(items)).toEqual(STAMPED);
+  });
+
+  test("W4 every message of a batch", async () => {
+    await send("/svc/mcp-items/mcp", JSON.stringify([FORGED, { jsonrpc: "2.0", method: "notifications/x" }, FORGED]));
+    expect(arrived(items)).toEqual([STAMPED, { jsonrpc: "2.0", method: "notifications/x" }, STAMPED]);
+  });
+
+  test("W4 of doubled keys the last counts, and only it is sent", async () => {
+    const body =
+      '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"who"},"params":{"name":"who","_meta":{"agentenv.io/role":"user"},"_meta":{"agentenv.io/role":"admin","agentenv\\u002eio/role":"root","kept":12345678901234567890}}}';
+    await send("/svc/mcp-items/mcp", body);
+    expect(items.received.at(-1)?.body.toString()).toBe(
+      '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"who","_meta":{"agentenv.io/role":"default","kept":12345678901234567890}}}',
+    );
+  });
+
+  test("W4 params named in an odd way are stamped all the same", async () => {
+    await send(
+      "/svc/mcp-items/mcp",
+      '{"jsonrpc":"2.0","id":3,"method":"tools/call","par\\u0061ms":{"name":"who","_meta":{"agentenv.io\\/role":"admin"},"__proto__":{"a":1}}}',
+    );
+    expect(items.received.at(-1)?.body.toString()).toBe(
+      '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"who","_meta":{"agentenv.io/role":"default"},"__proto__":{"a":1}}}',
+    );
+  });
+
+  test("a message without params goes as it is: the role header speaks", async () => {
+    await send("/svc/mcp-items/mcp", '{"jsonrpc":"2.0","id":1,"method":"ping"}');
+    expect(arrived(items)).toEqual({ jsonrpc: "2.0", id: 1, method: "ping" });
+  });
+
+  test.each([
+    ["no JSON", "{", {}, 400],
+    ["no UTF-8", Buffer.from([0x7b, 0xff]), {}, 400],
+    ["an unknown coding", "x", { "content-encoding": "zstd" }, 415],
+    ["a coding that it isn't in", "x", { "content-encoding": "gzip" }, 400],
+    ["over the limit", JSON.stringify({ pad: "x".repeat(200_001) }), {}, 413],
+    ["over the limit once decoded", gzipSync(JSON.stringify({ pad: "x".repeat(300_000) })), { "content-encoding": "gzip" }, 413],
+  ])("%s is refused, and nothing is sent", async (_name, body, headers, status) => {
+    expect((await send("/svc/mcp-items/mcp", body, headers as Record<string, string>)).status).toBe(status);
+    expect(items.received).toEqual([]);
+  });
+
+  test("a path without a safe reading, and an Upgrade, are 400", async () => {
+    expect((await send("/svc/mcp-items/x%2f..%2fmcp", "{}")).status).toBe(400);
+    const upgrade = await raw(gateway, "/svc/mcp-items/mcp", {
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+      },
+    });
+    expect(upgrade.status).toBe(400);
+    expect(items.received).toEqual([]);
+  });
+
+  test("V35 elsewhere the body's bytes are not touched", async () => {
+    for (const path of ["mcpx", "agentenv"]) {
+      await send(`/svc/mcp-items/${path}`, `${JSON.stringify(FORGED)} `);
+      expect(items.received.at(-1)?.body.toString()).toBe(`${JSON.stringify(FORGED)} `);
+    }
+  });
+
+  test("V37 a tool that the role may not use is answered here, in a batch for that message alone", async () => {
+    const secret = { jsonrpc: "2.0", id: "s", method: "tools/call", params: { name: "secret" } };
+    const refusal = {
+      jsonrpc: "2.0",
+      id: "s",
+      result: { content: [{ type: "text", text: "Tool 'secret' is disabled for role 'default'" }], isError: true },
+    };
+    const single = await send("/svc/mcp-items/mcp", JSON.stringify(secret));
+    expect(single.json()).toEqual(refusal);
+    expect(items.received).toEqual([]);
+    const batch = await send("/svc/mcp-items/mcp", JSON.stringify([secret, FORGED]));
+    expect([batch.json(), arrived(items)]).toEqual([[refusal], [STAMPED]]);
+  });
+});
