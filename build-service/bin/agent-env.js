@@ -9,5 +9,9 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(2);
 }
 
+// Compiled code and stripped types are kept in the system's temporary folder: half of a command's start.
+const { enableCompileCache } = await import("node:module");
+enableCompileCache();
+
 const { main } = await import("../src/cli/main.ts");
 await main(process.argv.slice(2));

@@ -1,19 +1,21 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { z } from "zod";
-import { bundleCommand } from "./commands/bundle.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { envCommand } from "./commands/env.ts";
-import { gatewayCommand } from "./commands/gateway.ts";
-import { gcCommand } from "./commands/gc.ts";
-import { runCommand } from "./commands/run.ts";
 import { reportFailure } from "./failure.ts";
 import type { CommonOptions, Io } from "./io.ts";
 
 /** A command: its words and options, and what it does. `end` takes the exit code. */
 export type AddCommand = (parent: Command, io: Io, end: (exitCode: number) => void) => void;
 
-const COMMANDS: readonly AddCommand[] = [runCommand, bundleCommand, envCommand, gatewayCommand, doctorCommand, gcCommand];
+/** Loaded only when it is named, or when all are listed: each brings the libraries that it works with. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  run: async () => (await import("./commands/run.ts")).runCommand,
+  bundle: async () => (await import("./commands/bundle.ts")).bundleCommand,
+  env: async () => (await import("./commands/env.ts")).envCommand,
+  gateway: async () => (await import("./commands/gateway.ts")).gatewayCommand,
+  doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
+  gc: async () => (await import("./commands/gc.ts")).gcCommand,
+};
 
 /** Runs one command line. Gives the exit code; every failure has been said by then. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
@@ -22,7 +24,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     .description("Turns a folder of MCP servers and websites into running environments for AI agents.")
     .version(version(), "-V, --version", "print the version")
     .showHelpAfterError("(agent-env --help lists the commands and options)");
-  for (const add of COMMANDS) {
+  for (const load of commandsFor(argv)) {
+    const add = await load();
     add(program, io, (code) => {
       exitCode = code;
     });
@@ -34,6 +37,11 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     return reportFailure(error, io, commonOptions(argv));
   }
+}
+
+function commandsFor(argv: readonly string[]): (() => Promise<AddCommand>)[] {
+  const named = COMMANDS[argv[0] ?? ""];
+  return named === undefined ? Object.values(COMMANDS) : [named];
 }
 
 /** Every command takes the common options, writes to our streams, and throws instead of ending the process. */

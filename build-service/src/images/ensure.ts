@@ -50,7 +50,7 @@ export async function ensureBuilt(request: EnsureRequest): Promise<{ engineImage
     // Whoever held the lock may have built it.
     const now = await heldRow(request, prefix);
     if ("engineImageId" in now) return reused(now.engineImageId, request);
-    if (now.reason !== null) emit({ kind: "image", entry, phase: "log", message: now.reason });
+    if (now.reason !== null) emit({ kind: "image", entry, phase: "start", message: now.reason });
     return { engineImageId: await buildAsRow(request, prefix, now.n + 1), built: true };
   } finally {
     await lock.release();

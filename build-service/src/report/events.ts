@@ -21,7 +21,7 @@ export type StageEvent =
   | { kind: "deploy"; entry: string; phase: "start" | "probe" | "ready" | "failed"; message: string }
   | { kind: "step"; entry: string; step: string; phase: "start" | "done" | "failed"; message: string }
   | { kind: "score"; entry: string; step: string; score: number; message: string }
-  | { kind: "teardown"; entry: string; message: string }
+  | { kind: "teardown"; entry: string; phase: "part" | "done"; message: string }
   | { kind: "log"; entry?: string; level: "info" | "warning" | "detail"; message: string };
 
 export type Emit = (event: StageEvent) => void;

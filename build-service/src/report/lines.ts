@@ -10,16 +10,17 @@ export function lineOf(event: StageEvent): string | null {
     case "write":
     case "wait":
     case "infra":
-    case "teardown":
       return `${event.entry}: ${event.message}`;
+    case "teardown":
+      return event.phase === "part" ? null : `${event.entry}: ${event.message}`;
     case "image":
-      return event.phase === "log" ? null : `${event.entry}: ${event.message}`;
+      return ["log", "step", "reused"].includes(event.phase) ? null : `${event.entry}: ${event.message}`;
     case "deploy":
       return event.phase === "probe" ? null : `${event.entry}: ${event.message}`;
     case "step":
       return event.phase === "start" ? null : `${event.entry}: ${event.step}: ${event.message}`;
     case "score":
-      return `${event.entry}: ${event.step}: scored ${event.score} (${event.message})`;
+      return null; // its step's own line says it
     case "log":
       return event.level === "detail"
         ? null

@@ -103,7 +103,7 @@ export async function takeDown(deployments: readonly Deployment[], emit: Emit): 
     deployments.map(async ({ record, teardown }) => {
       const leftUp = await teardown();
       const message = leftUp.length === 0 ? "taken down" : `still up: ${leftUp.map(({ name }) => name).join(", ")}`;
-      emit({ kind: "teardown", entry: record.deployment_id ?? record.name, message });
+      emit({ kind: "teardown", entry: record.deployment_id ?? record.name, phase: "done", message });
       return leftUp;
     }),
   );

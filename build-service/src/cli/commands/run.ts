@@ -105,11 +105,17 @@ async function run(request: RunRequest, options: RunOptions, io: Io, asked: stri
   const { result, path } = await runBundle(request);
   if (options.json) io.out.write(`${JSON.stringify({ at: result.ended_at, kind: "result", ...result })}\n`);
   else {
-    io.out.write(`${summaryText(result, relative(io.cwd, path) || path)}\n`);
+    io.out.write(`${summaryText(result, shownPath(io.cwd, path))}\n`);
     if (request.bundle.installed !== null && result.exit_code === 0) io.out.write(`${whatNext(asked)}\n`);
   }
   const { reason } = io.signal;
   return request.keep === null && reason instanceof Interrupted ? reason.exitCode : result.exit_code;
+}
+
+/** As a person would name the file from here. */
+function shownPath(cwd: string, path: string): string {
+  const fromHere = relative(cwd, path);
+  return fromHere.startsWith("..") ? path : fromHere;
 }
 
 /** Prints where everything is, and waits for Ctrl-C. */

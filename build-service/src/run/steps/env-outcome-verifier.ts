@@ -53,7 +53,7 @@ export const envOutcomeVerifierStep = stepOf({
     const score = aggregate(fields.score_aggregator, results);
     context.verifications.set(context.stepId, { results, score });
     const passed = results.filter(({ result }) => result).length;
-    const message = `${passed} of ${results.length} rows passed`;
+    const message = `scored ${score}, ${passed} of ${results.length} rows passed`;
     context.emit({ kind: "score", entry: context.task, step: context.stepId, score, message });
     for (const row of results.filter(({ result }) => !result)) {
       context.emit({
