@@ -2,7 +2,7 @@ import type { Problem } from "@agent-env/protocol";
 import { type CardScan, scanCards } from "../images/card-scan/scan.ts";
 import type { AcceptContext, ProblemPlace } from "../types/accept-context.ts";
 import type { Registry } from "../types/registry.ts";
-import { isStoredName } from "../types/stored-names.ts";
+import { insteadOfStoredName } from "../types/stored-names.ts";
 import type { Fields, FieldValue, KeyKind } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
 import type { EntrySources } from "./entry-sources.ts";
@@ -27,7 +27,10 @@ export function acceptContext(options: {
 
   function accepted(): Fields {
     const known = Object.keys(type.tomlKeys);
-    const unknown = Object.keys(config).filter((key) => !known.includes(key) && !(type.kind === "artifact" && isStoredName(key)));
+    const others = Object.keys(config).filter((key) => !known.includes(key));
+    const stored = type.kind === "artifact" ? others.filter((key) => insteadOfStoredName(key) !== undefined) : [];
+    for (const key of stored) problem("environment", `${key}: is how the store calls it: write ${insteadOfStoredName(key)}`);
+    const unknown = others.filter((key) => !stored.includes(key));
     if (unknown.length > 0) {
       const takes = [...known, "type", "id"].join(", ");
       problem("unknown-key", `unknown ${unknown.length === 1 ? "key" : "keys"} ${listed(unknown)}: ${type.type} takes ${takes}`);

@@ -5,7 +5,6 @@ import { sha256Hex } from "../bundle/ids.ts";
 import type { AcceptContext } from "./accept-context.ts";
 import { fileBody } from "./file-body.ts";
 import { pinnedRef, Ref, versionedRef } from "./refs.ts";
-import { refuseStoredNames } from "./stored-names.ts";
 import type { ArtifactType } from "./type.ts";
 
 const Fields = z.object({ environment_artifacts: z.array(Ref) });
@@ -20,8 +19,7 @@ export const environmentUniverse: ArtifactType = {
   tomlKeys: { environment_artifacts: "list" },
   tomlRefs: [{ path: "environment_artifacts[]", kind: "artifact", types: ["environment"] }],
   names: (_fields, files) => environments(files).map(({ name }) => name),
-  accept(config, context) {
-    refuseStoredNames(config, context);
+  accept(_config, context) {
     const fields = { environment_artifacts: [], ...context.accepted() };
     checkFolders(context);
     const named: unknown = fields.environment_artifacts;

@@ -3,7 +3,6 @@ import { EnvironmentRecord } from "@agent-env/protocol";
 import { z } from "zod";
 import { fileBody } from "./file-body.ts";
 import { pinnedRef, Ref, versionedRef } from "./refs.ts";
-import { refuseStoredNames } from "./stored-names.ts";
 import type { ArtifactType, FolderWriter } from "./type.ts";
 
 const Fields = z.object({ environment_name: z.string(), file: Ref.optional(), description: z.string().optional() });
@@ -16,7 +15,6 @@ export const environment: ArtifactType = {
   tomlRefs: [{ path: "file", kind: "artifact", types: ["file"] }],
   names: (fields) => [Fields.parse(fields).environment_name],
   accept(config, context) {
-    refuseStoredNames(config, context);
     const fields = context.accepted();
     const name = fields["environment_name"];
     if (config["environment_name"] === undefined || name === "") {

@@ -1,7 +1,4 @@
-import type { AcceptContext } from "./accept-context.ts";
-import type { Config } from "./type.ts";
-
-/** Names that stored documents have, and what an author writes instead (4-bundle §4.4). */
+/** Names that stored artifacts have for what an author writes otherwise (4-bundle §4.4). */
 const INSTEAD: Readonly<Record<string, string>> = {
   service_name: "environment_name",
   file_artifact_id: "`file`",
@@ -9,19 +6,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
   service_artifact_refs: "`environment_artifacts`, or a folder per environment",
   environment_artifact_refs: "`environment_artifacts`, or a folder per environment",
   service_artifact_ids: "`environment_artifacts`, or a folder per environment",
-  metadata: "the folder metadata/<key>/",
-  metadata_refs: "the folder metadata/<key>/",
+  metadata: "the folder metadata/<key>/ of an environment_universe",
+  metadata_refs: "the folder metadata/<key>/ of an environment_universe",
 };
 
-/** Refuses the names of stored documents, each with the key or folder to write instead. */
-export function refuseStoredNames(config: Config, context: AcceptContext): void {
-  for (const key of Object.keys(config)) {
-    const instead = INSTEAD[key];
-    if (instead !== undefined) context.problem("environment", `${key}: is how the store calls it: write ${instead}`);
-  }
-}
-
-/** Whether a key is refused by `refuseStoredNames`, so that it isn't unknown as well. */
-export function isStoredName(key: string): boolean {
-  return INSTEAD[key] !== undefined;
+/** What to write instead of a stored artifact's name; undefined for a key that is no such name. */
+export function insteadOfStoredName(key: string): string | undefined {
+  return Object.hasOwn(INSTEAD, key) ? INSTEAD[key] : undefined;
 }
