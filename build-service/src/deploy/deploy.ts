@@ -25,6 +25,7 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
   const provider = envProvider(options.env.provider);
   const sandbox = sandboxProvider(options.sandbox);
   await refuse(options, provider, sandbox);
+  await provider.require(options.gateway, context);
   await removeExpired(options, context);
 
   const gatewayImage = provider.startsGateway(options.gateway) ? await gatewayImageFor(sandbox, options, context) : null;

@@ -15,6 +15,8 @@ export const SOURCE_LABEL = "agent-env.source";
 
 /** How much of a failed build's output its message shows. */
 const TAIL_LINES = 40;
+/** A build that takes longer is ended (4-bundle §10.8). */
+const BUILD_BUDGET_S = 3_600;
 /** How long an aborted step's container may take to go. */
 const ABORT_BUDGET_MS = 20_000;
 
@@ -76,6 +78,8 @@ async function buildImage(
 async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signal: AbortSignal): Promise<BuildLog> {
   const { entry, imageId, sourceDigest, dockerfile, platform, tag } = request;
   const log = new BuildLog();
+  const deadline = AbortSignal.timeout(BUILD_BUDGET_S * 1000);
+  const either = AbortSignal.any([signal, deadline]);
   try {
     const output = await docker.buildImage(Readable.from([request.context]), {
       dockerfile,
@@ -85,7 +89,7 @@ async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signa
       rm: true,
       forcerm: true,
       nocache: request.noCache ?? false,
-      abortSignal: signal,
+      abortSignal: either,
       ...(platform === null ? {} : { platform }),
     });
     let shown: BuildStep | null = null;
@@ -100,10 +104,11 @@ async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signa
       }
     }
   } catch (error) {
-    if (signal.aborted && log.runningIn !== null) await gone(docker, log.runningIn);
+    if (either.aborted && log.runningIn !== null) await gone(docker, log.runningIn);
     signal.throwIfAborted();
-    // What the builder can't even start on: a Dockerfile that doesn't parse.
-    if (engineStatus(error) === null || engineStatus(error) === 404) return ask(`build ${entry}`, Promise.reject(error));
+    // An answer with a status is what the builder can't even start on: a Dockerfile that doesn't parse.
+    if (deadline.aborted) log.error ??= `it did not end within ${BUILD_BUDGET_S} s`;
+    else if (engineStatus(error) === null) return ask(`build ${entry}`, Promise.reject(error));
     log.error ??= engineMessage(error);
   }
   return log;

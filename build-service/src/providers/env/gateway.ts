@@ -1,7 +1,7 @@
 import { type DeploymentRecord, joined, UserError } from "@agent-env/protocol";
 import { allReady, GATEWAY_BUDGET_S, serverCheck } from "../../deploy/all-ready.ts";
 import { gatewayHealth, readCard, refuseClashes } from "../../deploy/gateway-answers.ts";
-import { settled } from "../../deploy/readiness.ts";
+import { answer, settled } from "../../deploy/readiness.ts";
 import {
   addressOf,
   deployedServers,
@@ -14,10 +14,16 @@ import {
 import { ENV_PROVIDERS } from "../capabilities.ts";
 import type { EnvProvider, Started } from "./provider.ts";
 
+/** One that has just been started may still bundle itself. */
+const EDGE_BUDGET_S = 10;
+
 /** Any env behind a gateway: one of its own, or the edge gateway that serves many. */
 export const gatewayProvider: EnvProvider = {
   capabilities: ENV_PROVIDERS.gateway,
   startsGateway: (mode) => mode === "container",
+  async require(mode, { edgeUrl, signal }) {
+    if (mode === "edge") await requireEdge(edgeUrl, signal);
+  },
   services: (env, mode, gatewayImage) =>
     mode === "container" ? [...serverServices(env, false), gatewayService(gatewayImage)] : serverServices(env, true),
   variables: (service, addresses, record) =>
@@ -43,6 +49,21 @@ async function containerReady(started: Started): Promise<string> {
   const gateway = { name: "/health", budgetSeconds: GATEWAY_BUDGET_S, attempt: gatewayHealth(url) };
   await allReady(started, [...servers, { service: GATEWAY_NAME, from: "here", ...gateway }]);
   return url;
+}
+
+/** Whatever it answers to that path: something listens there. Only a deployment's own path tells more. */
+async function requireEdge(edgeUrl: string, signal: AbortSignal): Promise<void> {
+  const attempt = async (trySignal: AbortSignal): Promise<null> => {
+    await answer(edgeUrl, trySignal);
+    return null;
+  };
+  const { ok, reason } = await settled({ name: "edge gateway", budgetSeconds: EDGE_BUDGET_S, attempt }, signal);
+  if (ok) return;
+  throw new UserError({
+    what: `${edgeUrl}: no edge gateway answers`,
+    why: reason,
+    next: "start it in another shell: `agent-env gateway dev`",
+  });
 }
 
 /** The edge gateway reads the record from the store: it is written before, and up only when that gateway knows it. */

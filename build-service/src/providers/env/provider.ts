@@ -21,6 +21,8 @@ export interface EnvProvider {
   readonly capabilities: EnvProviderCapabilities;
   /** Whether it starts a gateway of the deployment's own, so that its image is needed where the sandbox runs images. */
   startsGateway(mode: DeployOptions["gateway"]): boolean;
+  /** Throws a UserError when what it needs besides a sandbox isn't there. */
+  require(mode: DeployOptions["gateway"], context: DeployContext): Promise<void>;
   /** What it starts. `gatewayImage` is null where no gateway is started, or one without an image. */
   services(env: DeployableEnv, mode: DeployOptions["gateway"], gatewayImage: DockerImageRecord | null): readonly Service[];
   variables(service: Service, addresses: Addresses, record: DeploymentRecord): Record<string, string>;

@@ -15,6 +15,7 @@ const TOOLS_BUDGET_S = 60;
 export const serverProvider: EnvProvider = {
   capabilities: ENV_PROVIDERS.server,
   startsGateway: () => false,
+  async require() {},
   services: (env) => serverServices(env, true),
   variables: (service, addresses) => serverVariables(service, addresses),
   withServers: (draft, env, _mode, addresses) => ({

@@ -101,7 +101,8 @@ export class LocalSession implements SandboxSession {
   }
 
   async logs(service: string, lines: number): Promise<string> {
-    const frames = await orWhenGone(null, this.#container(service).logs({ stdout: true, stderr: true, tail: lines, follow: false }));
+    const asked = this.#container(service).logs({ stdout: true, stderr: true, tail: lines, follow: false });
+    const frames = await ask(`read the log of ${service}`, orWhenGone(null, asked));
     return frames === null ? "" : logText(frames);
   }
 
@@ -112,7 +113,7 @@ export class LocalSession implements SandboxSession {
     const folders = path.split("/").slice(1, -1);
     for (let depth = 1; depth <= folders.length; depth++) {
       const folder = folders.slice(0, depth).join("/");
-      const found = await orWhenGone(null, container.infoArchive({ path: `/${folder}` }));
+      const found = await ask(`look into ${service}`, orWhenGone(null, container.infoArchive({ path: `/${folder}` })));
       if (found === null) tar.entry({ name: `${folder}/`, type: "directory", mode: 0o755 });
     }
     tar.entry({ name: posix.relative("/", path), mode: 0o644 }, Buffer.from(bytes));
