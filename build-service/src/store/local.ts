@@ -76,11 +76,27 @@ export function makeStateDir(stateDir: string): void {
   }
 }
 
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Removes the signal handlers that were added since, when it is called. Miniflare's end the process at once, and a command has
+ * to take down what it started first.
+ */
+function newSignalHandlers(): () => void {
+  const before = SIGNALS.map((signal) => new Set(process.listeners(signal)));
+  return () => {
+    for (const [index, signal] of SIGNALS.entries()) {
+      for (const handler of process.listeners(signal)) if (!before[index]?.has(handler)) process.off(signal, handler);
+    }
+  };
+}
+
 async function startMiniflare(persistPath: string): Promise<Miniflare> {
   const require = createRequire(import.meta.url);
   process.env["AGENT_ENV_WORKERD"] ??= createRequire(require.resolve("miniflare"))("workerd").default as string;
   process.env["MINIFLARE_WORKERD_PATH"] = fileURLToPath(new URL("workerd.sh", import.meta.url));
   const { Log, LogLevel, Miniflare } = await import("miniflare");
+  const removeItsHandlers = newSignalHandlers();
   const miniflare = new Miniflare({
     resourcePersistencePath: persistPath,
     cf: false,
@@ -103,6 +119,7 @@ async function startMiniflare(persistPath: string): Promise<Miniflare> {
       },
     ],
   });
+  removeItsHandlers();
   await miniflare.ready;
   return miniflare;
 }
