@@ -1,9 +1,12 @@
+import { type ChannelListener, subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { deployEnv } from "../../build-service/src/deploy/deploy.ts";
 import { findLeftovers } from "../../build-service/src/deploy/gc.ts";
 import { getDeployment, listDeployments } from "../../build-service/src/deploy/list.ts";
 import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
 import { stopDeployment } from "../../build-service/src/deploy/teardown.ts";
+import { PortPool } from "../../build-service/src/providers/sandbox/local/ports.ts";
 import { until } from "../fixtures/until.ts";
 import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, serverFiles, website, workplace } from "./support.ts";
 
@@ -55,6 +58,24 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
     expect(await labelledNames(id)).toEqual([]);
     expect(await listDeployments(place.store)).toMatchObject([{ deployment_id: id, status: "stopped" }]);
     expect(await findLeftovers(place)).toEqual([]);
+  });
+
+  test("P1 dials nothing but loopback: no bridge address from this machine", async () => {
+    await using place = await workplace();
+    const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
+    const dialled = new Set<string>();
+    const listen = ({ socket }: { socket: Socket }): void => {
+      socket.once("connect", () => dialled.add(socket.remoteAddress ?? "a local socket"));
+    };
+    // Node's own channel of every client socket that this process opens.
+    subscribe("net.client.socket", listen as ChannelListener);
+    try {
+      const deployment = await deployEnv(deployOptions(env), place);
+      await deployment.teardown();
+    } finally {
+      unsubscribe("net.client.socket", listen as ChannelListener);
+    }
+    expect([...dialled].sort()).toEqual(["127.0.0.1", "a local socket"]);
   });
 
   test("P4 an env in which two servers offer one tool is refused, naming both, and leaves nothing", async () => {
@@ -110,6 +131,22 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
       name: "UserError",
       message: "test/env: it can't be deployed",
       why: 'the provider "server" deploys one MCP server only, and this is of type website',
+    });
+    expect(place.events).toEqual([]);
+  });
+});
+
+describe.skipIf(noEngine)("P4 the edge gateway", () => {
+  test("that doesn't answer ends a deploy before anything is started", async () => {
+    await using place = await workplace();
+    const env = envOf([await mcpServer(place.store, "items")]);
+    const edgeUrl = `http://127.0.0.1:${await new PortPool().draw()}`;
+    const deploy = deployEnv(deployOptions(env, { gateway: "edge" }), { ...place, edgeUrl });
+    await expect(deploy).rejects.toMatchObject({
+      name: "UserError",
+      message: `${edgeUrl}: no edge gateway answers`,
+      why: "connection refused",
+      next: "start it in another shell: `agent-env gateway dev`",
     });
     expect(place.events).toEqual([]);
   });

@@ -13,6 +13,7 @@ import { imageRepository, sha256Hex } from "../bundle/ids.ts";
 import type { DeployContext } from "../deploy/deployment.ts";
 import type { ImageBuilder, ImageSource } from "../images/builder.ts";
 import { ensureBuilt } from "../images/ensure.ts";
+import type { Store } from "../store/store.ts";
 import { latestVersion, putNextVersion, readVersion } from "../store/versions.ts";
 import { gatewayBundle } from "./gateway-bundle.ts";
 import { sourceOf } from "./image-source.ts";
@@ -29,9 +30,15 @@ export type InfraContext = Pick<DeployContext, "store" | "emit" | "signal"> & { 
  */
 export async function ensureGateway(context: InfraContext): Promise<DockerImageRecord> {
   const source = await gatewaySource();
-  const image = (await storedImage(context, source)) ?? (await writtenImage(context, source));
+  const image = (await storedImage(context.store, source)) ?? (await writtenImage(context, source));
   await ensureBuilt({ ...context, record: image, entry: image.id });
   return image;
+}
+
+/** Why a run would write the gateway's env before its first task; null when the stored one will do. Writes nothing. */
+export async function gatewayToWrite(store: Store): Promise<string | null> {
+  if ((await latestVersion(store, "env", GATEWAY_ENV_ID)) === 0) return "it is not in the store";
+  return (await storedImage(store, await gatewaySource())) === null ? "this agent-env has another one" : null;
 }
 
 /** What the gateway's image is built from: its bundle, and the Dockerfile that ships with it. */
@@ -46,7 +53,7 @@ export async function gatewaySource(): Promise<ImageSource> {
 }
 
 /** The image of the newest record if that one will do, else null. */
-async function storedImage({ store }: InfraContext, source: ImageSource): Promise<DockerImageRecord | null> {
+async function storedImage(store: Store, source: ImageSource): Promise<DockerImageRecord | null> {
   const version = await latestVersion(store, "env", GATEWAY_ENV_ID);
   if (version === 0) return null;
   const record = gatewayRecord(await readVersion(store, "env", GATEWAY_ENV_ID, version));
@@ -72,7 +79,7 @@ async function writtenImage(context: InfraContext, source: ImageSource): Promise
     signal,
   );
   try {
-    const byAnother = await storedImage(context, source);
+    const byAnother = await storedImage(store, source);
     if (byAnother !== null) return byAnother;
     const image = await writeImage(context, source);
     const env = await putNextVersion(store, "env", gatewayFields(image, source), {});
