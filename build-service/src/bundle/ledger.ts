@@ -72,5 +72,10 @@ export async function writeAttempt(store: Store, kind: Kind, row: LedgerRow): Pr
  */
 export async function writeDone(store: Store, kind: Kind, row: LedgerRow & { readonly version: number }): Promise<void> {
   await store.objects.put(doneKey(kind, row.id, row.version), `${JSON.stringify(row)}\n`);
-  for (const { key } of await store.objects.list(`${folder(kind, row.id)}/attempts/`)) await store.objects.remove(key);
+  await dropAttempts(store, kind, row.id);
+}
+
+/** Removes what interrupted runs have left of an id: attempts that no record goes back to. */
+export async function dropAttempts(store: Store, kind: Kind, id: string): Promise<void> {
+  for (const { key } of await store.objects.list(`${folder(kind, id)}/attempts/`)) await store.objects.remove(key);
 }

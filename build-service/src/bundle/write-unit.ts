@@ -7,7 +7,7 @@ import { configDisk } from "./bundle.ts";
 import { canonicalJson } from "./canonical.ts";
 import { readConfigText } from "./config-file.ts";
 import { entrySources } from "./entry-sources.ts";
-import { inputsDigest, type LedgerRow, SCHEME, writeAttempt, writeDone } from "./ledger.ts";
+import { dropAttempts, inputsDigest, type LedgerRow, SCHEME, writeAttempt, writeDone } from "./ledger.ts";
 import type { UnitPlan } from "./plan-writes.ts";
 import { type BodyContext, recordBody } from "./record-body.ts";
 
@@ -31,7 +31,9 @@ export async function prepareUnit(plan: UnitPlan, context: WriteContext): Promis
   if (decision.unchanged) {
     const record = isImage || decision.adopts !== null ? await stored(store, plan) : null;
     if (isImage) await build?.(DockerImageRecord.parse(record));
-    return decision.adopts === null || record === null ? null : { record, attempt: decision.adopts.attempt, isStored: true };
+    if (decision.adopts !== null && record !== null) return { record, attempt: decision.adopts.attempt, isStored: true };
+    await dropAttempts(store, unit.kind, unit.id);
+    return null;
   }
   const attempt = randomBytes(8).toString("hex");
   await writeAttempt(store, unit.kind, { ...rowOf(plan, context, attempt), status: "pending", digest: digestOf(plan) });

@@ -1,0 +1,273 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type FolderTree, temporaryFolder, writeTree } from "../../../test/fixtures/folder.ts";
+import { changes, lines, make, plan } from "../../../test/fixtures/make-bundle.ts";
+import { type MemoryStore, memoryStore } from "../../../test/fixtures/memory-store.ts";
+import { recordingBuilder } from "../../../test/fixtures/recording-builder.ts";
+import { SUITE } from "../../../test/fixtures/suite-bundle.ts";
+import { encodedId } from "./ids.ts";
+import { materialize } from "./materialize.ts";
+
+/** One of each kind of write. */
+const SMALL: FolderTree = {
+  ...Object.fromEntries(Object.entries(SUITE).filter(([path]) => !path.includes("shop"))),
+  "envs/suite/env.toml": 'type = "multi"\nmcp_server_envs = ["items"]\n',
+};
+
+const EDITED = 'environmentCard({ name: "items" }); // edited\n';
+
+/** The latest versions of all ids, by the keys of their records. */
+function versions(store: MemoryStore): string[] {
+  return store.keys().filter((key) => key.startsWith("records/") && !key.endsWith("latest.json"));
+}
+
+/** Makes a bundle in a process that dies ahead of its write number `at`; true once there are no more writes to die at. */
+async function dies(folder: string, store: MemoryStore, at: number): Promise<boolean> {
+  const death = new Error("killed");
+  let count = 0;
+  store.onWrite(() => {
+    if (count++ >= at) throw death;
+  });
+  try {
+    await make({ folder, store });
+    return false;
+  } catch (error) {
+    if (error !== death) throw error;
+    return true;
+  } finally {
+    store.onWrite(() => {});
+  }
+}
+
+describe("B8.4 a run killed at any of its writes", () => {
+  test("leaves a store that the next run finishes, as if nothing had happened", async () => {
+    using folder = temporaryFolder(SMALL);
+    const whole = memoryStore();
+    await make({ folder: folder.path, store: whole });
+    for (let at = 0; ; at++) {
+      const store = memoryStore();
+      if (!(await dies(folder.path, store, at))) {
+        expect(at).toBeGreaterThan(40);
+        break;
+      }
+      const predicted = lines(await plan({ folder: folder.path, store }));
+      const { plan: made } = await make({ folder: folder.path, store });
+      expect(lines(made)).toEqual(predicted);
+      expect(made.writes.map(({ version }) => version)).toEqual(made.writes.map(() => 1));
+      expect(store.keys()).toEqual(whole.keys());
+      expect(changes(await plan({ folder: folder.path, store }))).toEqual([]);
+    }
+  });
+
+  test("while it wrote an edit makes one version of it", async () => {
+    for (let at = 0; ; at++) {
+      using folder = temporaryFolder(SMALL);
+      const store = memoryStore();
+      await make({ folder: folder.path, store });
+      writeTree(folder.path, { "envs/items/server.ts": EDITED, "artifacts/seed/items/items.json": "[2]\n" });
+      if (!(await dies(folder.path, store, at))) break;
+      await make({ folder: folder.path, store });
+      expect(versions(store).filter((key) => !key.endsWith("/1.json")).length).toBe(6);
+      expect(versions(store).filter((key) => key.endsWith("/3.json"))).toEqual([]);
+      expect(store.keys().filter((key) => key.includes("/attempts/"))).toEqual([]);
+    }
+  });
+
+  test("says that it adopted what was already written", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    store.onWrite((key) => {
+      if (key.startsWith("ledger/env/") && key.includes("-suite-") && key.includes("/done/")) throw new Error("killed");
+    });
+    await expect(make({ folder: folder.path, store })).rejects.toThrow("killed");
+    store.onWrite(() => {});
+    const { plan: made } = await make({ folder: folder.path, store });
+    expect(lines(made).slice(4, 7)).toEqual([
+      "envs/shop: v1, unchanged",
+      "envs/suite: v1 (unchanged, adopted from an interrupted run)",
+      "artifacts/check: v1 (new)",
+    ]);
+  });
+
+  test("compares what it had written with what the folder holds by now", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    store.onWrite((key) => {
+      if (key.includes("-items-env-image-") && key.includes("/done/")) throw new Error("killed");
+    });
+    await expect(make({ folder: folder.path, store })).rejects.toThrow("killed");
+    store.onWrite(() => {});
+    writeTree(folder.path, { "envs/items/server.ts": EDITED });
+    const { plan: made } = await make({ folder: folder.path, store });
+    expect(lines(made).slice(0, 2)).toEqual(["envs/items (Dockerfile image): v2 (files changed: server.ts)", "envs/items: v1 (new)"]);
+  });
+});
+
+describe("B8.5 two runs at once", () => {
+  test("don't interleave: the second waits, says for what, and finds all of it written", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    const [first, second] = await Promise.all([make({ folder: folder.path, store }), make({ folder: folder.path, store })]);
+    expect(changes(first.plan)).toHaveLength(10);
+    expect(changes(second.plan)).toEqual([]);
+    expect(versions(store).every((key) => key.endsWith("/1.json"))).toBe(true);
+    expect(second.events.filter(({ kind }) => kind === "wait")).toEqual([
+      {
+        kind: "wait",
+        entry: "artifacts/check",
+        message: expect.stringMatching(/^waits for run-test \(pid \d+, since [\d-]+T[\d:.]+Z\), which writes @local\/.*\/check$/),
+      },
+    ]);
+  });
+
+  test("what waits ends when it is told to", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    const planned = await plan({ folder: folder.path, store });
+    const key = `write/artifact ${planned.bundle.idRoot}/seed`;
+    const held = await store.lock(key, "another", () => {}, new AbortController().signal);
+    const stop = new AbortController();
+    const made = materialize(planned, {
+      store,
+      emit: ({ kind }) => kind === "wait" && stop.abort(new Error("stopped")),
+      builder: null,
+      runId: "r",
+      signal: stop.signal,
+    });
+    await expect(made).rejects.toThrow("stopped");
+    expect(store.writes).toEqual([]);
+    await held.release();
+    await make({ folder: folder.path, store });
+  });
+});
+
+describe("images that a selected deploy runs", () => {
+  test("are built before their records, side by side but not more than two, others aren't", async () => {
+    using folder = temporaryFolder({ ...SUITE, "artifacts/extra/Dockerfile": "FROM base\n" });
+    const store = memoryStore();
+    const builder = recordingBuilder();
+    builder.onBuild = async ({ imageId }) => {
+      expect(versions(store).filter((key) => key.includes(encodedId(imageId)))).toEqual([]);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await make({ folder: folder.path, store, builder });
+    expect(builder.built).toEqual([
+      "envs/items (Dockerfile image)",
+      "envs/shop (Dockerfile.backend image)",
+      "envs/shop (Dockerfile.frontend image)",
+    ]);
+    expect(builder.most()).toBe(2);
+    await make({ folder: folder.path, store, builder });
+    expect(builder.built).toHaveLength(3);
+  });
+
+  test("write no record when a build fails; what was written before stays", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    const builder = recordingBuilder();
+    builder.onBuild = async ({ entry }) => {
+      if (entry.includes("frontend")) throw new Error("the build broke");
+    };
+    await expect(make({ folder: folder.path, store, builder })).rejects.toThrow("the build broke");
+    expect(versions(store).filter((key) => key.includes("frontend"))).toEqual([]);
+    builder.onBuild = async () => {};
+    const { plan: made } = await make({ folder: folder.path, store, builder });
+    expect(made.writes.every(({ version }) => version === 1)).toBe(true);
+    expect(builder.built.filter((entry) => entry.includes("frontend"))).toHaveLength(2);
+  });
+
+  test("B8.1 are written anew when the Engine holds another base image", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    const builder = recordingBuilder();
+    const request = { folder: folder.path, store, builder, selection: { tasks: ["items"], evals: [] } };
+    await make(request);
+    builder.bases.set("base", "sha256:2");
+    const predicted = changes(await plan(request));
+    expect(predicted[0]).toBe("envs/items (Dockerfile image): v2 (base image changed: base)");
+    expect(changes((await make(request)).plan)).toEqual(predicted);
+    builder.bases.delete("base");
+    expect(changes(await plan(request))).toEqual([]);
+  });
+});
+
+describe("files that change while they are written", () => {
+  test("are not vouched for: the next run writes anew", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    store.onWrite((key) => {
+      if (key.startsWith("records/artifact/") && key.includes("-check-"))
+        writeFileSync(join(folder.path, "artifacts/check/check.ts"), "edited");
+    });
+    await make({ folder: folder.path, store });
+    store.onWrite(() => {});
+    expect(changes(await plan({ folder: folder.path, store }))).toEqual([
+      "artifacts/check: v2 (its files changed while it was written; files changed: check.ts)",
+    ]);
+    await make({ folder: folder.path, store });
+    expect(changes(await plan({ folder: folder.path, store }))).toEqual([]);
+  });
+
+  test("after they were planned end the run, with what to do", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    const planned = await plan({ folder: folder.path, store });
+    writeTree(folder.path, { "envs/items/server.ts": EDITED });
+    const made = materialize(planned, { store, emit: () => {}, builder: null, runId: "r", signal: new AbortController().signal });
+    await expect(made).rejects.toMatchObject({
+      message: "envs/items/server.ts: changed after the run had read it",
+      next: "run the command again",
+    });
+    expect(versions(store)).toEqual([]);
+    expect(lines((await make({ folder: folder.path, store })).plan)[0]).toBe("envs/items (Dockerfile image): v1 (new)");
+  });
+});
+
+test("the records of a bundle hold what their authors wrote, and nothing else", async () => {
+  using folder = temporaryFolder(SUITE);
+  const store = memoryStore();
+  const { plan: made } = await make({ folder: folder.path, store });
+  const root = made.bundle.idRoot;
+  const record = (part: string): unknown => {
+    const key = versions(store).find((candidate) => candidate.includes(part)) ?? part;
+    return JSON.parse(JSON.stringify(store.json(key)).replaceAll(root, "@local/~/demo"));
+  };
+  expect(
+    record("records/env/local/") &&
+      ["-items-", "-shop-", "-suite-"].map((name) =>
+        record(versions(store).find((key) => key.startsWith("records/env/") && key.includes(name)) ?? ""),
+      ),
+  ).toEqual([
+    {
+      id: "@local/~/demo/items",
+      type: "mcp_server",
+      version: 1,
+      metadata: {},
+      environment_name: "items",
+      service_name: "items",
+      env_provider_type: "gateway",
+      docker_image_artifact: { id: "@local/~/demo/items__env_image", version: 1, type: "docker_image" },
+    },
+    {
+      id: "@local/~/demo/shop",
+      type: "website",
+      version: 1,
+      metadata: {},
+      environment_name: "shop",
+      service_name: "shop",
+      env_provider_type: "gateway",
+      backend_docker_image_artifact: { id: "@local/~/demo/shop__backend_image", version: 1, type: "docker_image" },
+      frontend_docker_image_artifact: { id: "@local/~/demo/shop__frontend_image", version: 1, type: "docker_image" },
+    },
+    {
+      id: "@local/~/demo/suite",
+      type: "multi",
+      version: 1,
+      metadata: {},
+      env_provider_type: "gateway",
+      mcp_server_envs: [{ id: "@local/~/demo/items", type: "mcp_server", version: 1 }],
+      website_envs: [{ id: "@local/~/demo/shop", type: "website", version: 1 }],
+    },
+  ]);
+});
