@@ -15,7 +15,7 @@ import { ENV_PROVIDERS } from "../capabilities.ts";
 import type { EnvProvider, Started } from "./provider.ts";
 
 /** One that has just been started may still bundle itself. */
-const EDGE_BUDGET_S = 10;
+const EDGE_BUDGET_S = 3;
 
 /** Any env behind a gateway: one of its own, or the edge gateway that serves many. */
 export const gatewayProvider: EnvProvider = {

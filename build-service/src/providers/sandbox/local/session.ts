@@ -57,21 +57,20 @@ export class LocalSession implements SandboxSession {
     const { signal } = this.#context;
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
+      const hostPort = this.#hostPorts.get(service.name);
       const container = await this.#created(service, env);
       try {
         await ask(`start ${service.name}`, container.start());
         return;
       } catch (error) {
         // The Engine has no code for a taken port, and leaves the container.
-        const hostPort = this.#hostPorts.get(service.name);
         if (hostPort === undefined || tries === PORT_TRIES || (await isFree(hostPort))) throw startFailure(service, error);
         await ask(`remove ${service.name}`, orWhenGone(null, container.remove({ force: true, v: true })));
         this.#hostPorts.set(service.name, await this.#parts.ports.draw());
         this.#setAddress(service);
       } finally {
-        const hostPort = this.#hostPorts.get(service.name);
-        // From here on the container itself holds it.
-        if (hostPort !== undefined && !(await isFree(hostPort))) this.#parts.ports.giveBack(hostPort);
+        // Held by the container from here on, or by whoever took it.
+        if (hostPort !== undefined) this.#parts.ports.giveBack(hostPort);
       }
     }
   }
