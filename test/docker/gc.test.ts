@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { deployEnv } from "../../build-service/src/deploy/deploy.ts";
 import { findLeftovers, removeLeftovers } from "../../build-service/src/deploy/gc.ts";
+import { stateLabel } from "../../build-service/src/deploy/labels.ts";
 import { getDeployment } from "../../build-service/src/deploy/list.ts";
 import { releaseDeployment } from "../../build-service/src/deploy/record.ts";
-import { deployOptions, envOf, labelledNames, mcpServer, noEngine, workplace } from "./support.ts";
+import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, workplace } from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("../fixtures/deploy-and-stay.ts", import.meta.url));
 const children: ChildProcess[] = [];
@@ -22,7 +24,7 @@ async function killedAt(stateDir: string, moment: (event: { kind: string; phase?
   children.push(child);
   let deploymentId: string | undefined;
   for await (const line of createInterface({ input: child.stdout })) {
-    const event = JSON.parse(line);
+    const event: { kind: string; phase?: string; entry?: string; message: string } = JSON.parse(line);
     if (event.kind === "deploy") deploymentId ??= event.entry;
     if (deploymentId === undefined || !moment(event)) continue;
     child.kill("SIGKILL");
@@ -55,6 +57,34 @@ describe.skipIf(noEngine)("N8 what a killed run left", () => {
     expect(await removeLeftovers(found, place)).toEqual([]);
     expect(await labelledNames(id)).toEqual([]);
     expect(await findLeftovers(place)).toEqual([]);
+  });
+});
+
+describe.skipIf(noEngine)("N8 what lies on the Engine without a record", () => {
+  test.each<[string, { state?: string; expires?: string }, string | null]>([
+    ["whose run is gone is left over", {}, "its run run-gone has ended"],
+    ["of another state folder isn't: only there is known whether its run lives", { state: "0123456789ab" }, null],
+    [
+      "of another state folder is once it has expired",
+      { state: "0123456789ab", expires: "2026-01-01T00:00:00Z" },
+      "expired 2026-01-01T00:00:00Z",
+    ],
+  ])("%s", async (_name, { state, expires = "2100-01-01T00:00:00Z" }, reason) => {
+    await using place = await workplace();
+    const Name = `agent-env-gc-test-${randomUUID()}`;
+    const Labels = {
+      "agent-env.deployment": Name,
+      "agent-env.owner": "run-gone",
+      "agent-env.expires": expires,
+      "agent-env.state": state ?? stateLabel(place.stateDir),
+    };
+    const network = await docker.createNetwork({ Name, Labels });
+    try {
+      const found = (await findLeftovers(place)).filter(({ name }) => name === Name);
+      expect(found.map((leftover) => leftover.reason)).toEqual(reason === null ? [] : [reason]);
+    } finally {
+      await network.remove();
+    }
   });
 });
 

@@ -13,7 +13,7 @@ describe.skipIf(noEngine)("P1 a container of the local provider", () => {
   test("P1 starts on another port when the reserved one was taken meanwhile, and its address says so", async () => {
     await using place = await workplace();
     const deploymentId = `session-${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
-    const spec = { deploymentId, owner: "run-test", expiresAt: "2000-01-01T00:00:00Z", cpu: 0.5, memoryMb: 64 };
+    const spec = { deploymentId, owner: "run-test", expiresAt: "2100-01-01T00:00:00Z", cpu: 0.5, memoryMb: 64 };
     await localProvider.open(spec, place);
     const ports = new PortPool({ first: 29_990, last: 29_999 });
     const session = new LocalSession(spec, place, { docker, builder: imageBuilder(), ports });
@@ -59,7 +59,7 @@ describe.skipIf(noEngine)("P1 a container of the local provider", () => {
   test("P1 that can't be started is an error of its image", async () => {
     await using place = await workplace();
     const deploymentId = `session-${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
-    const spec = { deploymentId, owner: "run-test", expiresAt: "2000-01-01T00:00:00Z", cpu: null, memoryMb: 64 };
+    const spec = { deploymentId, owner: "run-test", expiresAt: "2100-01-01T00:00:00Z", cpu: null, memoryMb: 64 };
     const session = await localProvider.open(spec, place);
     const image = await storedImage(place.store, { Dockerfile: 'FROM scratch\nCOPY . /\nCMD ["/nosuch"]\n' });
     const service: Service = { name: "one", role: "mcp", server: "one", image, port: 18765, published: true, restart: false };
