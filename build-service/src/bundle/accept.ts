@@ -48,7 +48,7 @@ export function acceptContext(options: {
   async function acceptedEnv({ namedBy }: { readonly namedBy: string | null }): Promise<Fields> {
     const { environment_name: _declared, ...fields } = accepted();
     const provider = config["env_provider_type"] ?? "gateway";
-    if (typeof provider === "string" && !(provider in registry.envProviders)) {
+    if (typeof provider === "string" && !Object.hasOwn(registry.envProviders, provider)) {
       const names = Object.keys(registry.envProviders).sort().join(", ");
       problem("unknown-provider", `env_provider_type: there is no provider ${shownValue(provider)}: installed are ${names}`);
     }

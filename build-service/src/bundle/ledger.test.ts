@@ -26,6 +26,10 @@ test("canonical JSON sorts keys by UTF-16 unit, at every depth, and keeps lists"
 
 const sha = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
+test("canonical JSON sorts keys that look like numbers as the texts that they are", () => {
+  expect(canonicalJson({ 9: 1, 10: 2, a: undefined })).toBe('{"10":2,"9":1}');
+});
+
 test("B8.1 each kind of change is a reason", () => {
   const before = {
     ...inputs,

@@ -45,6 +45,24 @@ const withMail = (toml: string): FolderTree => ({
   "tasks/t.json": JSON.stringify([{ id: "deploy", type: "deploy_env", env_id: "both" }]),
 });
 
+test("B1.3, B2.1, B2.2 the ids and the Dockerfiles of built images", async () => {
+  using folder = temporaryFolder({
+    ...SUITE,
+    "envs/items/env.toml": 'image = { dockerfile = "docker/Dockerfile" }\n',
+    "envs/items/docker/Dockerfile": "FROM base\n",
+  });
+  const { writes, bundle } = await plan({ folder: folder.path, store: memoryStore() });
+  const images = writes.flatMap(({ id, entry, source }) =>
+    source === undefined ? [] : [[id.replace(bundle.idRoot, "<root>"), entry, source.dockerfile]],
+  );
+  expect(images).toEqual([
+    ["<root>/items__env_image", "envs/items (docker/Dockerfile image)", "docker/Dockerfile"],
+    ["<root>/shop__backend_image", "envs/shop (Dockerfile.backend image)", "Dockerfile.backend"],
+    ["<root>/shop__frontend_image", "envs/shop (Dockerfile.frontend image)", "Dockerfile.frontend"],
+  ]);
+  expect(Object.keys(writes[0]?.source?.files ?? {})).toEqual(["Dockerfile", "docker/Dockerfile", "env.toml", "server.ts"]);
+});
+
 describe("B8.3 a plan", () => {
   test("says all that will be written, in the order of making", async () => {
     using folder = temporaryFolder(SUITE);
@@ -301,7 +319,7 @@ describe("B5 refusals by the store", () => {
     );
   });
 
-  test("a folder whose id is another type of env", async () => {
+  test("a folder whose id is another type of env; what is refused changes nothing", async () => {
     using folder = temporaryFolder(SUITE);
     const store = memoryStore();
     await make({ folder: folder.path, store });

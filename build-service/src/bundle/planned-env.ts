@@ -66,7 +66,7 @@ function providerName(envId: string, value: unknown): EnvProviderName {
 }
 
 function isProviderName(value: string): value is EnvProviderName {
-  return value in ENV_PROVIDERS;
+  return Object.hasOwn(ENV_PROVIDERS, value);
 }
 
 type ReadEnv = { readonly id: string; readonly version: number; readonly type: EnvType; readonly fields: Fields };

@@ -18,9 +18,9 @@ export function changeReasons(before: LedgerInputs, now: LedgerInputs): string[]
 type Texts = Readonly<Record<string, string>>;
 
 function fileReasons(before: Texts, now: Texts): string[] {
-  const added = Object.keys(now).filter((path) => !(path in before));
-  const removed = Object.keys(before).filter((path) => !(path in now));
-  const changed = Object.keys(now).filter((path) => path in before && before[path] !== now[path]);
+  const added = Object.keys(now).filter((path) => !Object.hasOwn(before, path));
+  const removed = Object.keys(before).filter((path) => !Object.hasOwn(now, path));
+  const changed = Object.keys(now).filter((path) => Object.hasOwn(before, path) && before[path] !== now[path]);
   const shownChange = (path: string): string => (isModeChange(before[path], now[path]) ? `${path} (mode)` : path);
   return [
     ...listedFiles("files added", added),

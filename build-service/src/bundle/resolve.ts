@@ -41,13 +41,13 @@ function withImages(entry: Entry, registry: Registry): Typed {
   return { what: "typed", entry, type, ...resolveImages(entry, type) };
 }
 
-const INFRA_SETTINGS: Readonly<Record<string, string>> = {
-  gateway_server: "default_gateway_env_id",
-  service_db: "default_service_db_env_id",
-};
+const INFRA_SETTINGS = new Map([
+  ["gateway_server", "default_gateway_env_id"],
+  ["service_db", "default_service_db_env_id"],
+]);
 
 function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Problem {
-  const setting = entry.kind === "env" ? INFRA_SETTINGS[entry.type] : undefined;
+  const setting = entry.kind === "env" ? INFRA_SETTINGS.get(entry.type) : undefined;
   if (setting !== undefined) {
     const message = `${entry.type} is no type of a bundle's env: the configuration's [envs] ${setting} chooses the one in use, and a run builds it when it is missing`;
     return { code: "infra-type", path: shownText(entry.path), message };

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { UserError } from "@agent-env/protocol";
 import { pack } from "tar-stream";
@@ -22,7 +22,7 @@ export function fileDigests(files: readonly EntryFile[], shown: string, known = 
 
 function readableDigest(file: EntryFile, shown: string): FileDigest {
   try {
-    return fileDigest(file, statSync(file.disk).size);
+    return fileDigest(file);
   } catch (error) {
     throw new UserError(
       { what: `${shown}/${file.path}: can't be read`, why: String(error), next: "make it readable, then try again" },
