@@ -38,8 +38,8 @@ async function makeNetwork(docker: Docker, spec: SessionSpec, stateDir: string):
   await ask("make a network", docker.createNetwork(options).catch(noRoomOr));
 }
 
-/** Only its sentence tells this from other faults of the Engine, which has no code for it. */
-function noRoomOr(error: unknown): never {
+/** Throws `NoRoom` for what only its sentence tells from other faults of the Engine, which has no code for it; else the error itself. */
+export function noRoomOr(error: unknown): never {
   if (engineStatus(error) === null || !/address pool/i.test(engineMessage(error))) throw error;
   throw new NoRoom(
     {
