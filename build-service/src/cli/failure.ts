@@ -1,11 +1,12 @@
 import { problemLine, Refused, UserError } from "@agent-env/protocol";
 import { CommanderError } from "commander";
+import { systemError } from "../report/system-error.ts";
 import { Interrupted } from "./interrupt.ts";
 import type { CommonOptions, Io } from "./io.ts";
 
 /** Says why a command ended, and gives the exit code (9-style §5). A stack is shown for a bug, and with `--verbose`. */
 export function reportFailure(thrown: unknown, io: Io, options: CommonOptions): number {
-  const error = io.signal.aborted ? io.signal.reason : thrown;
+  const error = io.signal.aborted ? io.signal.reason : (systemError(thrown) ?? thrown);
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const { document, text, exitCode } = described(error);
   if (options.json) io.out.write(`${JSON.stringify({ format_version: 1, ...document, exit_code: exitCode }, null, 2)}\n`);

@@ -1,10 +1,10 @@
-import type { Plan, PlannedWrite } from "../bundle/plan.ts";
-import type { ChosenSandbox } from "./choose-sandbox.ts";
+import type { PlannedWrite } from "../bundle/plan.ts";
+import type { Planned } from "./run.ts";
 
 const FRAME = "Dry run: nothing is written or run.";
 
 /** What a run would do, as its own lines (5-run §11.5). */
-export function dryRunText({ plan, sandbox }: { plan: Plan; sandbox: ChosenSandbox }): string {
+export function dryRunText({ plan, sandbox }: Pick<Planned, "plan" | "sandbox">, setUpFirst: readonly string[]): string {
   const images = plan.writes.filter(({ source }) => source !== undefined);
   return [
     FRAME,
@@ -20,6 +20,7 @@ export function dryRunText({ plan, sandbox }: { plan: Plan; sandbox: ChosenSandb
           `${entry}: v${version}, ${sandbox.name === "local" ? "built here" : `run from its source on ${sandbox.name}`}`,
       ),
     ),
+    ...section("Would set up first", setUpFirst),
     ...section(
       "Would run",
       plan.tasks.map(({ path }) => path),

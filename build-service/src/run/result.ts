@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "@agent-env/protocol";
+import { systemError } from "../report/system-error.ts";
 import type { TaskResult } from "./task-run.ts";
 
 /** Runs whose results are kept in the state folder (5-run §10.3). */
@@ -51,7 +52,8 @@ export function taskEntry(result: TaskResult, version: number | null): RunResult
   };
 }
 
-function errorText(error: unknown): { error: string; why: string | null; next: string | null } {
+function errorText(thrown: unknown): { error: string; why: string | null; next: string | null } {
+  const error = systemError(thrown) ?? thrown;
   if (error instanceof UserError) return { error: error.message, why: error.why, next: error.next };
   return { error: error instanceof Error ? (error.stack ?? error.message) : String(error), why: null, next: null };
 }

@@ -1,9 +1,11 @@
 import { type AnyRecord, type Kind, Refused, UserError } from "@agent-env/protocol";
 import { materialize } from "../bundle/materialize.ts";
 import { type Plan, planBundle } from "../bundle/plan.ts";
+import { plannedEnv } from "../bundle/planned-env.ts";
 import { deployEnv } from "../deploy/deploy.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { loadDeployableEnv } from "../deploy/env.ts";
+import { standIns } from "../images/stand-ins.ts";
 import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
 import { SANDBOXES } from "../providers/capabilities.ts";
@@ -37,7 +39,12 @@ export type RunRequest = {
   readonly signal: AbortSignal;
 };
 
-export type Planned = { readonly plan: Plan; readonly sandbox: ChosenSandbox };
+export type Planned = {
+  readonly plan: Plan;
+  readonly sandbox: ChosenSandbox;
+  /** Some selected deploy is served by a gateway's container of its own. */
+  readonly needsGatewayImage: boolean;
+};
 
 /**
  * Reads, plans and checks; writes nothing and makes no state folder. Throws `Refused` with all problems of the stage that
@@ -59,7 +66,8 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
   const found = await preflight({ plan, store, sandbox: sandbox.name, isSandboxAsked: request.sandbox !== "auto" });
   if (found.length > 0) throw new Refused(found);
   emit({ kind: "log", level: "info", message: `sandbox ${sandbox.name}: ${sandbox.reason}` });
-  return { plan, sandbox };
+  const needsGatewayImage = request.gateway === "container" && SANDBOXES[sandbox.name].image === "build" && (await hasGateway(plan, store));
+  return { plan, sandbox, needsGatewayImage };
 }
 
 /** Plans, makes and runs a bundle's tasks, and takes everything down again (5-run §1). Its result is also kept on disk. */
@@ -70,12 +78,13 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
   const { planned, store } = await planAndOpen(request);
   const held = holdRun(stateDir, runId);
   try {
-    const { sandbox } = planned;
+    const { sandbox, needsGatewayImage } = planned;
     const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder() : null;
     const plan = await materialize(planned.plan, { store, emit, builder, runId, signal });
-    if (builder !== null && request.gateway === "container" && (await needsGateway(plan, store))) {
+    if (builder !== null && needsGatewayImage) {
       await ensureGateway({ store, emit, signal, builder, owner: runId });
     }
+    if (builder !== null) await sayStandIns(emit);
     signal.throwIfAborted();
     const services = servicesOf(request, { plan, sandbox }, store, runId);
     const results = await pooled(plan.tasks, request.concurrency, (task) => runTask(task, services));
@@ -106,17 +115,20 @@ async function planAndOpen(request: RunRequest): Promise<{ planned: Planned; sto
   }
 }
 
-async function needsGateway(plan: Plan, store: Store): Promise<boolean> {
-  const envIds = new Set(
-    plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env").map((step) => String(step["env_id"]))),
-  );
-  const providers = await Promise.all(
-    [...envIds].map(async (id) => (await loadDeployableEnv(store, id, plan.versionOf("env", id))).provider),
-  );
-  return providers.includes("gateway");
+async function hasGateway(plan: Plan, store: Store): Promise<boolean> {
+  const deploys = plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env"));
+  const envs = await Promise.all([...new Set(deploys.map((step) => String(step["env_id"])))].map((id) => plannedEnv(plan, store, id)));
+  return envs.some(({ provider }) => provider === "gateway");
 }
 
-function servicesOf(request: RunRequest, { plan, sandbox }: Planned, store: Store, runId: string): TaskServices {
+/** Images that were built on stand-ins are not what they would be elsewhere. */
+async function sayStandIns(emit: Emit): Promise<void> {
+  const tags = await standIns();
+  if (tags.length > 0)
+    emit({ kind: "log", level: "warning", message: `base images on this machine that are stand-ins: ${tags.join(", ")}` });
+}
+
+function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan" | "sandbox">, store: Store, runId: string): TaskServices {
   const { emit, signal, stateDir } = request;
   const asked = request.sandbox !== "auto";
   return {

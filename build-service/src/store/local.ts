@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,9 @@ export const R2_BUCKET = "agent-env-store";
 
 /** Of 40 racing writers none has needed more than 5; the pauses add up to some 6 s. */
 const TRIES = 20;
+
+/** SQLite needs room for its journal besides the data. */
+const FULL_BELOW_MB = 2;
 
 /** What of Miniflare's bindings the store uses. Their own types need a Worker's globals. */
 type R2Head = { key: string; size: number; etag: string; customMetadata?: Record<string, string> };
@@ -45,9 +48,10 @@ export async function openLocalStore(stateDir: string, mode: "read" | "write"): 
   makeStateDir(stateDir);
   const miniflare = await startMiniflare(join(stateDir, "v3"));
   const { STORE, RECORDS } = (await miniflare.getBindings()) as { STORE: R2; RECORDS: Kv };
+  const patiently = patientIn(stateDir);
   return {
-    objects: objectsOver(STORE),
-    projections: projectionsOver(RECORDS),
+    objects: objectsOver(STORE, patiently),
+    projections: projectionsOver(RECORDS, patiently),
     lock: (name, owner, onWait, signal) => fileLock(join(stateDir, "locks"), { name, owner, onWait, signal }),
     close: () => miniflare.dispose(),
   };
@@ -104,6 +108,8 @@ async function startMiniflare(persistPath: string): Promise<Miniflare> {
     telemetry: { enabled: false },
     logRequests: false,
     log: new Log(LogLevel.NONE),
+    // A try that failed and succeeded later is no news; one that failed for good is told by its call.
+    handleStructuredLogs: () => {},
     workers: [
       {
         config: {
@@ -124,15 +130,35 @@ async function startMiniflare(persistPath: string): Promise<Miniflare> {
   return miniflare;
 }
 
+type Patiently = <T>(attempt: (earlierTries: number) => Promise<T>) => Promise<T>;
+
 /**
  * workerd's SQLite answers BUSY instead of waiting when another process writes. It comes as an error with no code: every
- * error of a binding is taken for that and tried again, and the last one is thrown.
+ * error of a binding is taken for that and tried again. What is still an error then is the disk's or the store's own.
  */
-function patiently<T>(attempt: (earlierTries: number) => Promise<T>): Promise<T> {
-  return withRetry({ tries: TRIES, isRetryable: (error) => !(error instanceof UserError) }, attempt);
+function patientIn(stateDir: string): Patiently {
+  return async (attempt) => {
+    try {
+      return await withRetry({ tries: TRIES, isRetryable: () => true }, attempt);
+    } catch (error) {
+      const { bavail, bsize } = statfsSync(stateDir);
+      const freeMb = Math.floor((bavail * bsize) / 1e6);
+      throw new UserError(
+        {
+          what: `${stateDir}: the store there failed ${TRIES} times`,
+          why: freeMb < FULL_BELOW_MB ? `the disk is full: ${freeMb} MB are free` : String(error),
+          next:
+            freeMb < FULL_BELOW_MB
+              ? "free some space, then run the command again, which goes on from there"
+              : "look whether another program holds that folder",
+        },
+        { cause: error },
+      );
+    }
+  };
 }
 
-function objectsOver(bucket: R2): ObjectStore {
+function objectsOver(bucket: R2, patiently: Patiently): ObjectStore {
   const put = (key: string, content: Uint8Array | string, options: R2Condition) => bucket.put(key, bufferOf(content), options);
   return {
     get: (key) =>
@@ -164,7 +190,7 @@ function objectsOver(bucket: R2): ObjectStore {
   };
 }
 
-function projectionsOver(namespace: Kv): Projections {
+function projectionsOver(namespace: Kv, patiently: Patiently): Projections {
   return {
     get: (key) => patiently(() => namespace.get(key)),
     put: (key, value) => patiently(() => namespace.put(key, value)),

@@ -1,5 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { engineProblem } from "../../images/engine.ts";
+import { standIns } from "../../images/stand-ins.ts";
 import { sandboxProviders } from "../../providers/sandbox/registry.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { VERIFIER_DEFAULTS } from "../../run/steps/env-outcome-verifier.ts";
@@ -22,7 +24,7 @@ export const doctorCommand: AddCommand = (parent, io, end) => {
     .command("doctor")
     .description("say what this machine has and lacks, and what mends it")
     .action(async (options: { json?: boolean }) => {
-      const findings = [nodeFinding(), stateFinding(io), ...(await sandboxFindings()), pythonFinding()];
+      const findings = [nodeFinding(), stateFinding(io), ...(await sandboxFindings()), ...(await standInFindings()), pythonFinding()];
       const lines = findings.map(
         ({ name, ok, detail, next }) =>
           `${ok ? "ok      " : "missing "}  ${name}: ${detail}${next === null ? "" : `\n            Next: ${next}`}`,
@@ -70,6 +72,16 @@ async function sandboxFindings(): Promise<Finding[]> {
       return { name: `sandbox ${name}`, ok: missing === null, detail, next: missing?.next ?? null, required: false };
     }),
   );
+}
+
+/** Base images that stand for official ones which could not be pulled here. */
+async function standInFindings(): Promise<Finding[]> {
+  if ((await engineProblem()) !== null) return [];
+  const tags = await standIns();
+  if (tags.length === 0) return [];
+  return [
+    { name: "base images", ok: true, detail: `local stand-ins, not the official ones: ${tags.join(", ")}`, next: null, required: false },
+  ];
 }
 
 function pythonFinding(): Finding {

@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { Refused } from "@agent-env/protocol";
 import { type Command, Option } from "commander";
 import type { Deployment } from "../../deploy/deployment.ts";
+import { gatewayToWrite } from "../../infra/gateway-image.ts";
 import { dryRunText } from "../../run/dry-run.ts";
 import { findBundle, shippedBundles } from "../../run/find-bundle.ts";
 import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
@@ -94,7 +95,8 @@ async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<n
     for (const { entry, version, reasons } of options.json ? planned.plan.writes : []) {
       request.emit({ kind: "plan", entry, version, reasons, message: reasons.length === 0 ? "unchanged" : reasons.join("; ") });
     }
-    if (!options.json) io.out.write(`${dryRunText(planned)}\n`);
+    const gateway = planned.needsGatewayImage ? await gatewayToWrite(store) : null;
+    if (!options.json) io.out.write(`${dryRunText(planned, gateway === null ? [] : [`the gateway: ${gateway}`])}\n`);
     return 0;
   } finally {
     await store.close();

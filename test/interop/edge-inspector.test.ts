@@ -1,0 +1,97 @@
+import { spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { encodedId } from "../../build-service/src/bundle/ids.ts";
+import { type AgentEnv, agentEnv, NO_DOCKER, type Started } from "../fixtures/agent-env.ts";
+import { until } from "../fixtures/until.ts";
+
+let cli: AgentEnv;
+let gateway: Started;
+let port: number;
+let deployment: { deployment_id: string; mcp_url: string; website_frontend_urls: Record<string, string> };
+
+beforeAll(async () => {
+  cli = agentEnv(NO_DOCKER);
+  port = await freePort();
+  expect(await cli.run("run", "hello", "--sandbox", "process")).toMatchObject({ exitCode: 0 });
+  gateway = cli.start("gateway", "dev", "--port", String(port));
+  await until("the edge gateway answers", 60_000, async () => (await fetch(`http://localhost:${port}/health`)).status < 600);
+  const up = await cli.run("env", "deploy", "--id", "@local/agent-env/hello/hello", "--sandbox", "process", "--gateway", "edge", "--json");
+  expect(up.exitCode, up.err).toBe(0);
+  deployment = JSON.parse(up.out).deployment;
+});
+
+afterAll(async () => {
+  await cli.run("env", "stop", deployment.deployment_id);
+  gateway.child.kill("SIGINT");
+  await gateway.ended;
+  cli.remove();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** One command of the public inspector. */
+async function inspect(...argv: string[]): Promise<unknown> {
+  return JSON.parse(await output(program("mcp-inspector"), "--cli", deployment.mcp_url, "--transport", "http", ...argv));
+}
+
+/** Reads through the bindings that `wrangler.toml` names, from the state folder that the gateway runs on. */
+async function wrangler(...argv: string[]): Promise<string> {
+  return output(program("wrangler"), ...argv, "--local", "--persist-to", cli.stateDir);
+}
+
+const program = (name: string): string => fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
+
+/** What a program prints, run with an empty HOME. */
+async function output(...argv: string[]): Promise<string> {
+  const child = spawn(process.execPath, argv, {
+    env: { ...process.env, HOME: cli.home, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk: Uint8Array) => (out += new TextDecoder().decode(chunk)));
+  child.stderr.on("data", (chunk: Uint8Array) => (err += new TextDecoder().decode(chunk)));
+  const exitCode = await new Promise((resolve) => child.once("close", resolve));
+  expect(exitCode, `${out}${err}`).toBe(0);
+  return out;
+}
+
+test("G10 the inspector lists the tools of all servers at the printed address", async () => {
+  const { tools } = (await inspect("--method", "tools/list")) as { tools: { name: string }[] };
+  expect(tools.map(({ name }) => name)).toEqual([
+    "list_website_urls",
+    "greeter_greet",
+    "greeter_greeted",
+    "guestbook_sign",
+    "guestbook_read",
+  ]);
+});
+
+test("G10 the inspector's call reaches the tool, and the page shows what it did", async () => {
+  const result = await inspect("--method", "tools/call", "--tool-name", "guestbook_sign", "--tool-arg", "text=hello from the inspector");
+  expect(result).toMatchObject({ isError: false });
+  const page = await fetch(deployment.website_frontend_urls["guestbook"] ?? "");
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain("hello from the inspector");
+});
+
+test("G10 the Worker's bindings hold what the build service wrote: the env record in R2, its projection in KV", async () => {
+  const encoded = encodedId("@local/agent-env/hello/hello");
+  const record = JSON.parse(await wrangler("r2", "object", "get", `agent-env-store/records/env/${encoded}/1.json`, "--pipe"));
+  expect(record).toMatchObject({ id: "@local/agent-env/hello/hello", type: "multi", version: 1 });
+  const projection = JSON.parse(await wrangler("kv", "key", "get", `env:${encoded}`, "--binding", "RECORDS"));
+  expect(projection).toEqual({ revision: 1, record });
+});
+
+test("the platform's own explorer, which would show every record, is closed", async () => {
+  expect((await fetch(`http://localhost:${port}/cdn-cgi/explorer`)).status).toBe(404);
+});
