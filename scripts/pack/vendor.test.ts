@@ -6,6 +6,10 @@ describe("a packed module takes vendored packages from vendor/", () => {
     ['import Docker from "dockerode";', 'import Docker from "../../vendor/dockerode.js";'],
     ['const tar = await import("tar-stream");', 'const tar = await import("../../vendor/tar-stream.js");'],
     [
+      'import { Client } from "@modelcontextprotocol/sdk/client/index.js";',
+      'import { Client } from "../../vendor/modelcontextprotocol-sdk-client-index.js";',
+    ],
+    [
       'import.meta.resolve("tree-sitter-python/tree-sitter-python.wasm")',
       'new URL("../../vendor/tree-sitter-python.wasm", import.meta.url).href',
     ],

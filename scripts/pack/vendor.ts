@@ -1,20 +1,24 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, posix, relative, sep } from "node:path";
 import { build } from "esbuild";
 
 /**
- * Packages that the CLI brings bundled instead of installed, with the files that they read beside their code. They are the
- * ones whose installation is many times the size of what is used: grammars as sources, prebuilt addons of other platforms.
+ * What the CLI brings bundled instead of installed: packages whose installation is many times the size of what is used
+ * (grammars as sources, addons of other platforms, a server's framework where only the client is used).
  */
-const VENDORED: Readonly<Record<string, readonly string[]>> = {
-  dockerode: ["dockerode/lib/proto"],
-  "tar-stream": [],
-  "web-tree-sitter": ["web-tree-sitter/web-tree-sitter.wasm"],
-  "tree-sitter-python": ["tree-sitter-python/tree-sitter-python.wasm"],
-};
+const MODULES = [
+  "dockerode",
+  "tar-stream",
+  "web-tree-sitter",
+  "@modelcontextprotocol/sdk/client/index.js",
+  "@modelcontextprotocol/sdk/client/streamableHttp.js",
+];
 
-/** Dependencies that the packed CLI doesn't have: what is bundled, and the bundler, whose work is done when it is packed. */
-export const NOT_INSTALLED: readonly string[] = [...Object.keys(VENDORED), "esbuild"];
+/** What they read beside their code. */
+const FILES = ["dockerode/lib/proto", "web-tree-sitter/web-tree-sitter.wasm", "tree-sitter-python/tree-sitter-python.wasm"];
+
+/** Dependencies that the packed CLI doesn't have: those, what only its bundles use, and the bundler. */
+export const NOT_INSTALLED: readonly string[] = [...new Set([...MODULES, ...FILES].map(packageName)), "@cfworker/json-schema", "esbuild"];
 
 const REQUIRE = 'import { createRequire as vendorRequire } from "node:module"; const require = vendorRequire(import.meta.url);';
 
@@ -23,8 +27,12 @@ export async function writeVendored(checkout: string, target: string): Promise<v
   const modules = join(checkout, "node_modules");
   const folder = join(target, "vendor");
   mkdirSync(folder, { recursive: true });
+  const entries = join(target, "vendor-entries");
+  mkdirSync(entries);
+  for (const name of MODULES) writeFileSync(join(entries, `${fileName(name)}.mjs`), await entryOf(name));
   const { metafile } = await build({
-    entryPoints: Object.keys(VENDORED).filter((name) => name !== "tree-sitter-python"),
+    entryPoints: MODULES.map((name) => join(entries, `${fileName(name)}.mjs`)),
+    nodePaths: [modules],
     absWorkingDir: checkout,
     outdir: folder,
     bundle: true,
@@ -40,10 +48,9 @@ export async function writeVendored(checkout: string, target: string): Promise<v
     define: { __dirname: "import.meta.dirname" },
     banner: { js: REQUIRE },
   });
-  for (const path of Object.values(VENDORED).flat()) copyInto(join(modules, path), folder);
-  const packages = new Set(
-    [...Object.keys(metafile.inputs), ...Object.keys(VENDORED).map((name) => `node_modules/${name}/`)].flatMap(packageFolder),
-  );
+  rmSync(entries, { recursive: true });
+  for (const path of FILES) copyInto(join(modules, path), folder);
+  const packages = new Set([...Object.keys(metafile.inputs), ...FILES.map((path) => `node_modules/${path}`)].flatMap(packageFolder));
   writeFileSync(
     join(folder, "LICENSES.txt"),
     [...packages]
@@ -56,16 +63,34 @@ export async function writeVendored(checkout: string, target: string): Promise<v
 /** A module of the CLI that takes vendored packages, and files of them, from `vendor/`. `path` is relative to the package. */
 export function withVendoredImports(code: string, path: string): string {
   const vendor = (file: string) => posix.join(posix.relative(posix.dirname(path), "."), "vendor", file);
-  return Object.entries(VENDORED).reduce((text, [name, files]) => {
-    const imported = text.replaceAll(
-      new RegExp(`(\\bfrom\\s*|\\bimport\\s*\\(?\\s*)"${name}"`, "g"),
-      (_, before: string) => `${before}"${vendor(`${name}.js`)}"`,
-    );
-    return files.reduce(
-      (rest, file) => rest.replaceAll(`import.meta.resolve("${file}")`, `new URL("${vendor(basename(file))}", import.meta.url).href`),
-      imported,
-    );
+  const imported = MODULES.reduce((text, name) => {
+    const specifier = new RegExp(`(\\bfrom\\s*|\\bimport\\s*\\(?\\s*)"${name.replaceAll(".", "\\.")}"`, "g");
+    return text.replaceAll(specifier, (_, before: string) => `${before}"${vendor(`${fileName(name)}.js`)}"`);
   }, code);
+  return FILES.reduce(
+    (text, file) => text.replaceAll(`import.meta.resolve("${file}")`, `new URL("${vendor(basename(file))}", import.meta.url).href`),
+    imported,
+  );
+}
+
+/** A module's name as a file's: `@scope/name/entry.js` → `scope-name-entry`. */
+function fileName(specifier: string): string {
+  return specifier.replace(/^@/, "").replace(/\.js$/, "").replaceAll("/", "-");
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** A module with the exports that Node gives the package, which for CommonJS the bundler alone doesn't know. */
+async function entryOf(name: string): Promise<string> {
+  const exported: object = await import(name);
+  return `export { ${Object.keys(exported)
+    .filter((key) => key !== "module.exports")
+    .join(", ")} } from ${JSON.stringify(name)};\n`;
 }
 
 function copyInto(path: string, folder: string): void {
