@@ -12,10 +12,11 @@ import { Lanes } from "../mcp/lanes.ts";
 import { Link } from "../mcp/link.ts";
 import { ToolList, type ToolReading } from "../mcp/tool-list.ts";
 import { UpstreamSession, type Wire } from "../mcp/upstream-session.ts";
+import { Watch } from "../mcp/watch.ts";
 import { HOPS_FIELD } from "../route.ts";
 import type { Host } from "../seam.ts";
 import type { Settings } from "../settings.ts";
-import { within } from "../timing.ts";
+import { pause, within } from "../timing.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
 import { type Backing, declaredEndpoint, factsOf, ownOrigins, reservedPaths } from "./backing.ts";
 import { type CardReading, readCard, readingOf, type ServedCard } from "./card-reading.ts";
@@ -29,6 +30,8 @@ import { Vault } from "./vault.ts";
 
 const CARD_FRESH_MS = 5_000;
 const CARD_WAIT_MS = 5_000;
+/** Notices of one change come in groups. */
+const LIST_CHANGES_MS = 100;
 const LIST_FRESH_MS = 30_000;
 
 /** One server that can be called: its own connection, and each caller's sessions with it. */
@@ -128,6 +131,11 @@ export class Deployment {
     const lanes = this.#lanes.get(name);
     if (mcp === null || mcp === undefined || lanes === undefined) throw new Error(`no server ${JSON.stringify(name)} serves tools`);
     return { link: mcp.link, lanes };
+  }
+
+  /** Somebody asks for the deployment: what was let go while nobody did is taken up again. */
+  used(): void {
+    for (const { mcp } of this.backings) mcp?.watch.used();
   }
 
   /** Ends a caller's sessions with all servers. */
@@ -236,6 +244,7 @@ export class Deployment {
       cardReadAtMs: 0,
       cardTrouble: null,
       sinceMs: this.#now(),
+      isListDue: false,
       warnings: new Set(),
       reserved: new Map(reserved.map((path): [string, Segments] => [path, JSON.parse(path)])),
     };
@@ -249,17 +258,39 @@ export class Deployment {
     let lastId = 0;
     const wire: Wire = { host, url: endpoint, maxBytes: settings.maxMessageBytes, fields: this.#fields, nextId: () => ++lastId };
     const own = new UpstreamSession(wire, null, () => undefined);
-    const link = new Link({ wire, own, waitMs: settings.upstreamWaitMs, now: this.#now, cameUp: () => this.#cameUp(backing) });
+    const watch = new Watch({
+      wire,
+      own,
+      now: this.#now,
+      heard: (message) => this.#heard(backing, message),
+      gone: (reason) => link.lost(reason),
+    });
+    const cameUp = () => {
+      watch.open();
+      this.#cameUp(backing);
+    };
+    const link = new Link({ wire, own, waitMs: settings.upstreamWaitMs, now: this.#now, cameUp });
     const stored = host.sql.exec("SELECT tools FROM tool_lists WHERE server = ?", serviceKey(backing.server))[0]?.["tools"];
     const tools = typeof stored === "string" ? storedTools(stored) : null;
     const list = new ToolList({ link, own, now: this.#now, stored: tools, changed: (reading) => this.#toolsChanged(backing, reading) });
     this.#lanes.set(name, new Lanes({ host, server: name, wire, now: this.#now }));
-    return { endpoint, link, list };
+    return { endpoint, link, list, watch };
   }
 
   #cameUp(backing: Backing): void {
     if (this.#notReady !== null || backing.mcp === null) return;
     this.host.background(backing.mcp.list.read());
+  }
+
+  /** A server's own notifications. A list that changes more than once at a time is read once. */
+  #heard(backing: Backing, message: JsonObject): void {
+    if (message["method"] !== "notifications/tools/list_changed" || backing.isListDue) return;
+    backing.isListDue = true;
+    const reading = pause(LIST_CHANGES_MS).then(() => {
+      backing.isListDue = false;
+      return backing.mcp?.list.read();
+    });
+    this.host.background(reading);
   }
 
   #toolsChanged(backing: Backing, reading: ToolReading): void {

@@ -2,6 +2,7 @@ import { joined } from "@agent-env/protocol";
 import { pause, within } from "../timing.ts";
 import type { Backing } from "./backing.ts";
 import type { Deployment } from "./deployment.ts";
+import { servingKey } from "./serving-key.ts";
 import { secondsTime } from "./state.ts";
 
 const EVERY_MS = 1_000;
@@ -28,11 +29,11 @@ export async function start(deployment: Deployment): Promise<void> {
   markReady(deployment);
 }
 
-/** Goes on where the deployment was before its object left memory. False if this revision has never been ready. */
+/** Goes on where the deployment was before its object left memory. False if with these servers it has never been ready. */
 export function resume(deployment: Deployment): boolean {
   const { host, backings } = deployment;
-  const row = host.sql.exec("SELECT value FROM facts WHERE name = 'ready_revision'")[0];
-  if (row?.["value"] !== String(host.record().revision)) return false;
+  const row = host.sql.exec("SELECT value FROM facts WHERE name = 'ready_with'")[0];
+  if (row?.["value"] !== servingKey(host.record())) return false;
   for (const backing of backings) {
     backing.mcp?.link.assumeUp();
     backing.isSettled = true;
@@ -54,7 +55,7 @@ export function waitingFor(deployment: Deployment): Waiting[] {
 
 function markReady(deployment: Deployment): void {
   const { host } = deployment;
-  host.sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES ('ready_revision', ?)", String(host.record().revision));
+  host.sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES ('ready_with', ?)", servingKey(host.record()));
   deployment.notReady = null;
 }
 

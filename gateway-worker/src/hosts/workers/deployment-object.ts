@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { DeploymentRecord } from "@agent-env/protocol";
 import { unknownDeployment } from "@agent-env/protocol";
 import { Deployment } from "../../core/deployment/deployment.ts";
+import { servingKey } from "../../core/deployment/serving-key.ts";
 import { resume, StartFailed, start } from "../../core/deployment/start.ts";
 import { Gateway } from "../../core/gateway.ts";
 import { settingsFrom } from "../../core/settings.ts";
@@ -24,7 +25,8 @@ type Served = {
   readonly deployment: Deployment;
   readonly gateway: Gateway;
   readonly app: ReturnType<typeof createApp>;
-  readonly revision: number;
+  /** What of the record it serves by. */
+  readonly key: string;
 };
 
 /** One deployment's object: the single writer of all that it remembers. */
@@ -59,7 +61,7 @@ export class DeploymentObject extends DurableObject<Environment> {
     this.#askedMs = Date.now();
     const record = await readRecord(this.env, id);
     if (record === null) return null;
-    if (this.#served === null || this.#served.revision !== record.revision) this.#served = this.#load(record);
+    if (this.#served?.key !== servingKey(record)) this.#served = this.#load(record);
     if (this.#served.deployment.notReady !== null) this.#start(this.#served);
     return this.#served;
   }
@@ -75,7 +77,7 @@ export class DeploymentObject extends DurableObject<Environment> {
     });
     const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record.hosts));
     resume(deployment);
-    return { deployment, gateway: new Gateway(deployment), app: createApp(deployment), revision: record.revision };
+    return { deployment, gateway: new Gateway(deployment), app: createApp(deployment), key: servingKey(record) };
   }
 
   /** Starts the deployment in the background, again and again while somebody asks for it. */
