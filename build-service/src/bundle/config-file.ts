@@ -55,6 +55,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its path is too long",
 };
 
+/** Why an item that a folder lists can't be looked at: bytes of a name that are no UTF-8 arrive as another character. */
+export function missingReason(name: string, error: unknown): string {
+  return name.includes("\ufffd") ? "its name isn't UTF-8: rename it" : ioReason(error);
+}
+
 /** What a file system's error means, for a message. Anything that is no such error is thrown on. */
 export function ioReason(error: unknown): string {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") throw error;

@@ -1,8 +1,8 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Problem } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
-import { ioReason } from "./config-file.ts";
+import { ioReason, missingReason } from "./config-file.ts";
 import { shownAscii, shownText } from "./shown.ts";
 
 /** One regular file of an entry's folder. */
@@ -24,6 +24,27 @@ const LEFTOVERS = new Set([".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__
 /** Decides what isn't looked at. Both are given paths relative to the folder. */
 export type LeaveOut = { file(path: string): boolean; folder(path: string): boolean };
 
+/** One walk: what it looks for, and what it has found. */
+type Walk = {
+  /** The bundle's own folder, as the file system knows it. */
+  readonly bundle: string;
+  readonly shown: string;
+  readonly leaveOut: LeaveOut;
+  readonly files: EntryFile[];
+  readonly problems: Problem[];
+};
+
+/** One item of a folder that is walked. */
+type Item = {
+  readonly dirent: Dirent;
+  readonly disk: string;
+  readonly path: string;
+  readonly isFileOut: boolean;
+  readonly isFolderOut: boolean;
+};
+
+const NOTHING_OUT: LeaveOut = { file: () => false, folder: () => false };
+
 /**
  * All regular files under `disk`, sorted by code point (4-bundle §5.1–2). Links are followed as long as they stay in the
  * bundle. `shown` is the folder's path in the bundle, which the problems start with.
@@ -34,84 +55,87 @@ export function folderFiles(options: {
   readonly shown: string;
   readonly leaveOut?: LeaveOut;
 }): FolderFiles {
-  const { bundleDisk, disk, shown, leaveOut } = options;
-  const files: EntryFile[] = [];
-  const problems: Problem[] = [];
-  const bundle = identity(statSync(bundleDisk));
+  const { bundleDisk, disk, shown, leaveOut = NOTHING_OUT } = options;
+  const walk: Walk = { bundle: identity(statSync(bundleDisk)), shown, leaveOut, files: [], problems: [] };
+  walkFolder(walk, disk, "", [identity(statSync(disk))]);
+  walk.files.sort((a, b) => byCodePoint(a.path, b.path));
+  return { files: walk.files, problems: walk.problems };
+}
 
-  function problem(code: string, path: string, message: string): void {
-    problems.push({ code, path: shownText(path === "" ? shown : `${shown}/${path}`), message });
-  }
+function problem({ problems, shown }: Walk, code: string, path: string, message: string): void {
+  problems.push({ code, path: shownText(path === "" ? shown : `${shown}/${path}`), message });
+}
 
-  /** `above` are the identities of the folders that hold this one, itself included. */
-  function walk(folder: string, path: string, above: readonly string[]): void {
-    const names = new Map<string, string>();
-    for (const dirent of readFolder(folder, path)) {
-      if (isLeftover(dirent.name)) continue;
-      const name = dirent.name.normalize("NFC");
-      const itemPath = path === "" ? name : `${path}/${name}`;
-      const other = names.get(name);
-      if (other !== undefined) {
-        problem(
-          "nfc-twins",
-          itemPath,
-          `${shownAscii(other)} and ${shownAscii(dirent.name)} are one name in Unicode's composed form: rename one`,
-        );
-        continue;
-      }
-      names.set(name, dirent.name);
-      visit(dirent, join(folder, dirent.name), itemPath, above);
+/** `above` are the folders that hold this one, itself included. */
+function walkFolder(walk: Walk, folder: string, path: string, above: readonly string[]): void {
+  const names = new Map<string, string>();
+  for (const dirent of readFolder(walk, folder, path)) {
+    if (isLeftover(dirent.name)) continue;
+    const name = dirent.name.normalize("NFC");
+    const itemPath = path === "" ? name : `${path}/${name}`;
+    const twin = names.get(name);
+    if (twin === undefined) visit(walk, itemOf(walk, dirent, join(folder, dirent.name), itemPath), above);
+    else {
+      const both = `${shownAscii(twin)} and ${shownAscii(dirent.name)}`;
+      problem(walk, "nfc-twins", itemPath, `${both} are one name in Unicode's composed form: rename one`);
     }
+    names.set(name, dirent.name);
   }
+}
 
-  function readFolder(folder: string, path: string): Dirent[] {
-    try {
-      return readdirSync(folder, { withFileTypes: true });
-    } catch (error) {
-      problem("special", path, `can't be read: ${ioReason(error)}`);
-      return [];
-    }
+function readFolder(walk: Walk, folder: string, path: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    problem(walk, "special", path, `can't be read: ${ioReason(error)}`);
+    return [];
   }
+}
 
-  function visit(dirent: Dirent, itemDisk: string, path: string, above: readonly string[]): void {
-    const leavesOutFile = leaveOut?.file(path) ?? false;
-    const leavesOutFolder = leaveOut?.folder(path) ?? false;
-    if (leavesOutFile && leavesOutFolder) return;
-    const stats = itemStats(dirent, itemDisk, path, leavesOutFile);
-    if (stats === null) return;
-    if (stats.isDirectory()) {
-      if (!leavesOutFolder) visitFolder(itemDisk, path, above, identity(stats));
-    } else if (!leavesOutFile) {
-      if (stats.isFile()) files.push({ path, disk: itemDisk, executable: (stats.mode & 0o100) !== 0 });
-      else problem("special", path, "is neither a file nor a folder");
-    }
+function itemOf({ leaveOut }: Walk, dirent: Dirent, disk: string, path: string): Item {
+  return { dirent, disk, path, isFileOut: leaveOut.file(path), isFolderOut: leaveOut.folder(path) };
+}
+
+function visit(walk: Walk, item: Item, above: readonly string[]): void {
+  const { disk, path, isFileOut, isFolderOut } = item;
+  if (isFileOut && isFolderOut) return;
+  const stats = itemStats(walk, item);
+  if (stats === null) return;
+  if (!stats.isDirectory()) {
+    if (!isFileOut) visitFile(walk, item, stats);
+    return;
   }
+  if (isFolderOut) return;
+  if (above.includes(identity(stats))) problem(walk, "link-up", path, "leads to a folder that holds it: remove the link");
+  else walkFolder(walk, disk, path, [...above, identity(stats)]);
+}
 
-  function visitFolder(itemDisk: string, path: string, above: readonly string[], itself: string): void {
-    if (above.includes(itself)) problem("link-up", path, "leads to a folder that holds it: remove the link");
-    else walk(itemDisk, path, [...above, itself]);
+function visitFile(walk: Walk, { disk, path }: Item, stats: Stats): void {
+  if (!stats.isFile()) {
+    problem(walk, "special", path, "is neither a file nor a folder");
+    return;
   }
-
-  function itemStats(dirent: Dirent, itemDisk: string, path: string, leavesOutFile: boolean): Stats | null {
-    try {
-      if (!dirent.isSymbolicLink()) return lstatSync(itemDisk);
-      const stats = statSync(itemDisk);
-      const isOut = !stats.isDirectory() && leavesOutFile;
-      if (!isOut && !isInside(realpathSync.native(itemDisk), bundle)) {
-        problem("outside", path, "leads out of the bundle: put what it points to into the bundle");
-        return null;
-      }
-      return stats;
-    } catch (error) {
-      const reason = ioReason(error);
-      if (!leavesOutFile) problem("special", path, dirent.isSymbolicLink() ? `is a broken link: ${reason}` : `can't be read: ${reason}`);
-      return null;
-    }
+  try {
+    accessSync(disk, constants.R_OK);
+    walk.files.push({ path, disk, executable: (stats.mode & 0o100) !== 0 });
+  } catch (error) {
+    problem(walk, "special", path, `can't be read: ${ioReason(error)}`);
   }
+}
 
-  walk(disk, "", [identity(statSync(disk))]);
-  files.sort((a, b) => byCodePoint(a.path, b.path));
-  return { files, problems };
+/** What an item is after following links; null when it is refused, or left out. */
+function itemStats(walk: Walk, { dirent, disk, path, isFileOut }: Item): Stats | null {
+  try {
+    if (!dirent.isSymbolicLink()) return lstatSync(disk);
+    const stats = statSync(disk);
+    if (isFileOut && !stats.isDirectory()) return null;
+    if (isInside(realpathSync.native(disk), walk.bundle)) return stats;
+    problem(walk, "outside", path, "leads out of the bundle: put what it points to into the bundle");
+  } catch (error) {
+    const reason = missingReason(dirent.name, error);
+    if (!isFileOut) problem(walk, "special", path, dirent.isSymbolicLink() ? `is a broken link: ${reason}` : `can't be read: ${reason}`);
+  }
+  return null;
 }
 
 /** Whether the path or a folder above it is that one, however either is spelled. */

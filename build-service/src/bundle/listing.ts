@@ -2,7 +2,7 @@ import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { foldName, type Problem } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
-import { ioReason } from "./config-file.ts";
+import { ioReason, missingReason } from "./config-file.ts";
 import { isLeftover } from "./folder-files.ts";
 import { shownAscii, shownText } from "./shown.ts";
 
@@ -26,7 +26,7 @@ export function listFolder(disk: string, shown: string): Listing {
     if (isLeftover(raw)) continue;
     const name = raw.normalize("NFC");
     const path = shown === "" ? name : `${shown}/${name}`;
-    const item = itemAt(join(disk, raw));
+    const item = itemAt(join(disk, raw), raw);
     if (typeof item === "string") problems.push({ code: "special", path: shownText(path), message: item });
     else items.push({ name, path, disk: join(disk, raw), what: item.isDirectory() ? "folder" : "file" });
   }
@@ -48,12 +48,12 @@ function namesIn(disk: string, shown: string, problems: Problem[]): string[] {
   }
 }
 
-function itemAt(disk: string): Stats | string {
+function itemAt(disk: string, name: string): Stats | string {
   try {
     const stats = statSync(disk);
     return stats.isDirectory() || stats.isFile() ? stats : "is neither a file nor a folder";
   } catch (error) {
-    return `can't be read: ${ioReason(error)}`;
+    return `can't be read: ${missingReason(name, error)}`;
   }
 }
 

@@ -34,7 +34,7 @@ export function selectEntries(bundle: Bundle, entries: readonly ResolvedEntry[],
 function chosen(option: string, texts: readonly string[], among: readonly ResolvedEntry[]): (ResolvedEntry | Problem)[] {
   return texts.map((raw) => {
     const text = raw.normalize("NFC");
-    const found = among.find(({ entry }) => entry.name === text || entry.id === text || entry.path === text);
+    const found = among.find(({ entry }) => entry.name === text || entry.id === text);
     return (
       found ??
       notSelectable(

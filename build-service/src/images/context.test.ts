@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { chmodSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type FolderTree, temporaryFolder } from "../../../test/fixtures/folder.ts";
@@ -108,6 +110,20 @@ describe("the files of a folder", () => {
       "envs/x/shared": ["../../shared"],
     });
     expect(walk(folder.path)).toEqual({ paths: [".hidden", "link.py", "shared/lib.py", "sub/\u00e9.txt"], problems: [] });
+  });
+
+  test("are refused where they are no files, or have no name that can be read", async () => {
+    using folder = temporaryFolder({ "envs/x/a": "" });
+    writeFileSync(Buffer.concat([Buffer.from(join(folder.path, "envs/x/b")), Buffer.from([0xff])]), "");
+    const server = createServer().listen(join(folder.path, "envs/x/socket"));
+    await once(server, "listening");
+    const { paths, problems } = walk(folder.path);
+    server.close();
+    expect(paths).toEqual(["a"]);
+    expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      "envs/x/b\ufffd: can't be read: its name isn't UTF-8: rename it",
+      "envs/x/socket: is neither a file nor a folder",
+    ]);
   });
 
   test("are refused where they lead out, up, nowhere, or are twins", () => {
