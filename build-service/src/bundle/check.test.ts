@@ -352,6 +352,7 @@ describe("B5 files that can't be part of an image", () => {
       "special envs/a/gone: is a broken link: it isn't there",
     ]);
     expect(await checkedLines({ ...tree, "envs/a/.dockerignore": "out\nsub\ngone\n" })).toEqual([]);
+    expect(await checkedLines({ ...tree, "envs/a/folder": ["/etc"], "envs/a/.dockerignore": "*\n!Dockerfile\n" })).toEqual([]);
   });
 
   test("an ignore file that holds no pattern is refused", async () => {

@@ -1,9 +1,9 @@
 import { posix } from "node:path";
 import type { Problem } from "@agent-env/protocol";
-import { ignoreRules, NO_RULES } from "../images/ignore.ts";
+import { ignoreRules } from "../images/ignore.ts";
 import type { FolderEntry } from "./bundle.ts";
 import { readConfigText } from "./config-file.ts";
-import { type FolderFiles, folderFiles, type LeaveOut } from "./folder-files.ts";
+import { type FolderFiles, folderFiles, type LeaveOut, NOTHING_LEFT_OUT } from "./folder-files.ts";
 import { listFolder } from "./listing.ts";
 import { shownText } from "./shown.ts";
 
@@ -43,9 +43,9 @@ export function entrySources(bundleDisk: string, entry: FolderEntry): EntrySourc
 /** `<Dockerfile>.dockerignore` beside the Dockerfile goes before `.dockerignore` at the folder's top. */
 function ignoreRulesOf(entry: FolderEntry, dockerfile: string): { readonly rules: LeaveOut; readonly problems: readonly Problem[] } {
   const path = [`${dockerfile}.dockerignore`, ".dockerignore"].find((candidate) => isFile(entry, candidate));
-  if (path === undefined) return { rules: NO_RULES, problems: [] };
+  if (path === undefined) return { rules: NOTHING_LEFT_OUT, problems: [] };
   const refuse = (message: string) => ({
-    rules: NO_RULES,
+    rules: NOTHING_LEFT_OUT,
     problems: [{ code: "bad-config", path: shownText(`${entry.path}/${path}`), message }],
   });
   const read = readConfigText(posix.join(entry.disk, path));

@@ -21,8 +21,12 @@ export function isLeftover(name: string): boolean {
 }
 const LEFTOVERS = new Set([".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__"]);
 
-/** Decides what isn't looked at. Both are given paths relative to the folder. */
-export type LeaveOut = { file(path: string): boolean; folder(path: string): boolean };
+/** Decides what isn't looked at, by paths relative to the folder. */
+export type LeaveOut = {
+  file(path: string): boolean;
+  /** Nothing under that folder is looked at. */
+  folder(path: string): boolean;
+};
 
 /** One walk: what it looks for, and what it has found. */
 type Walk = {
@@ -43,7 +47,7 @@ type Item = {
   readonly isFolderOut: boolean;
 };
 
-const NOTHING_OUT: LeaveOut = { file: () => false, folder: () => false };
+export const NOTHING_LEFT_OUT: LeaveOut = { file: () => false, folder: () => false };
 
 /**
  * All regular files under `disk`, sorted by code point (4-bundle §5.1–2). Links are followed as long as they stay in the
@@ -55,7 +59,7 @@ export function folderFiles(options: {
   readonly shown: string;
   readonly leaveOut?: LeaveOut;
 }): FolderFiles {
-  const { bundleDisk, disk, shown, leaveOut = NOTHING_OUT } = options;
+  const { bundleDisk, disk, shown, leaveOut = NOTHING_LEFT_OUT } = options;
   const walk: Walk = { bundle: identity(statSync(bundleDisk)), shown, leaveOut, files: [], problems: [] };
   walkFolder(walk, disk, "", [identity(statSync(disk))]);
   walk.files.sort((a, b) => byCodePoint(a.path, b.path));
@@ -106,8 +110,9 @@ function visit(walk: Walk, item: Item, above: readonly string[]): void {
     return;
   }
   if (isFolderOut) return;
-  if (above.includes(identity(stats))) problem(walk, "link-up", path, "leads to a folder that holds it: remove the link");
-  else walkFolder(walk, disk, path, [...above, identity(stats)]);
+  if (above.includes(identity(stats))) {
+    if (!isFileOut) problem(walk, "link-up", path, "leads to a folder that holds it: remove the link");
+  } else walkFolder(walk, disk, path, [...above, identity(stats)]);
 }
 
 function visitFile(walk: Walk, { disk, path }: Item, stats: Stats): void {
@@ -130,7 +135,7 @@ function itemStats(walk: Walk, { dirent, disk, path, isFileOut }: Item): Stats |
     const stats = statSync(disk);
     if (isFileOut && !stats.isDirectory()) return null;
     if (isInside(realpathSync.native(disk), walk.bundle)) return stats;
-    problem(walk, "outside", path, "leads out of the bundle: put what it points to into the bundle");
+    if (!isFileOut) problem(walk, "outside", path, "leads out of the bundle: put what it points to into the bundle");
   } catch (error) {
     const reason = missingReason(dirent.name, error);
     if (!isFileOut) problem(walk, "special", path, dirent.isSymbolicLink() ? `is a broken link: ${reason}` : `can't be read: ${reason}`);

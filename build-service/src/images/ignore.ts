@@ -20,9 +20,6 @@ export function ignoreRules(text: string, keep: readonly string[]): LeaveOut {
   };
 }
 
-/** Nothing is left out. */
-export const NO_RULES: LeaveOut = { file: () => false, folder: () => false };
-
 /** The library takes characters for regular expression syntax that Docker takes for themselves. */
 function patternLine(line: string): string {
   if (line.startsWith("#")) return "";
