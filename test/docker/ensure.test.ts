@@ -39,7 +39,7 @@ describe.skipIf(noEngine)("B8.1 N7 a version's image", () => {
     const third = await ensure();
     made.add(third.engineImageId);
     expect(third.built).toBe(true);
-    expect(messages(events, "log")).toContainEqual(
+    expect(messages(events, "start")).toContainEqual(
       expect.stringMatching(`^built again: the Engine has lost ${first.engineImageId} of .*; its files come from the store$`),
     );
     expect((await newestBuildRow(store, record, builder))?.n).toBe(2);

@@ -21,7 +21,7 @@ describe.skipIf(noEngine)("P1 a container of the local provider", () => {
       name: "one",
       role: "mcp",
       server: "one",
-      image: await storedImage(place.store, FILES),
+      image: await storedImage(place.store, FILES, "test/session"),
       port: 18765,
       published: true,
       restart: false,
@@ -61,7 +61,7 @@ describe.skipIf(noEngine)("P1 a container of the local provider", () => {
     const deploymentId = `session-${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
     const spec = { deploymentId, owner: "run-test", expiresAt: "2100-01-01T00:00:00Z", cpu: null, memoryMb: 64 };
     const session = await localProvider.open(spec, place);
-    const image = await storedImage(place.store, { Dockerfile: 'FROM scratch\nCOPY . /\nCMD ["/nosuch"]\n' });
+    const image = await storedImage(place.store, { Dockerfile: 'FROM scratch\nCOPY . /\nCMD ["/nosuch"]\n' }, "test/nosuch");
     const service: Service = { name: "one", role: "mcp", server: "one", image, port: 18765, published: true, restart: false };
     await session.reserve([service]);
     await expect(session.start(service, {})).rejects.toMatchObject({
