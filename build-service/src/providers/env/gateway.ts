@@ -73,8 +73,8 @@ async function edgeReady(started: Started, record: DeploymentRecord): Promise<st
     started,
     started.services.map((service) => serverCheck(started, service)),
   );
-  await started.publish(record);
   const url = joined(context.edgeUrl, `/d/${deploymentId}`);
+  await started.publish({ ...record, gateway_url: url, website_frontend_urls: sitePages(record, url) });
   const { ok, reason } = await settled({ name: "/health", budgetSeconds: GATEWAY_BUDGET_S, attempt: gatewayHealth(url) }, context.signal);
   if (ok) return url;
   throw new UserError({
