@@ -37,7 +37,9 @@ export function messageEvent(message: unknown): string {
 /** A tool as a server listed it: every field is kept. */
 export type ListedTool = JsonObject & { readonly name: string };
 
-/** Whether a list item can be served as a tool. One bad definition costs that tool only. */
+/** Whether a list item can be served as a tool: clients refuse a whole list for one that has no name or no object schema. */
 export function isListedTool(item: unknown): item is ListedTool {
-  return isJsonObject(item) && typeof item["name"] === "string" && item["name"] !== "";
+  if (!isJsonObject(item) || typeof item["name"] !== "string" || item["name"] === "") return false;
+  const schema = item["inputSchema"];
+  return isJsonObject(schema) && schema["type"] === "object";
 }

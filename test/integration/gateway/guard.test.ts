@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { JSON_HEADERS, raw } from "../../fixtures/gateway/client.ts";
-import { HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 
 const FORGED = {
@@ -11,6 +11,8 @@ const FORGED = {
   params: { name: "who", arguments: { n: 1 }, _meta: { "agentenv.io/role": "admin", "agentenv.io/session": "x", progressToken: 7 } },
 };
 const STAMPED = { ...FORGED, params: { ...FORGED.params, _meta: { progressToken: 7, "agentenv.io/role": "default" } } };
+
+afterAll(endHosts);
 
 describe.each(HOSTS)("the MCP guard of /svc on the $host host", ({ start }) => {
   let gateway: RunningGateway;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JSON_HEADERS, post, raw, rawTo } from "../../fixtures/gateway/client.ts";
-import { HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 
 const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
@@ -10,6 +10,8 @@ const INITIALIZE = {
   method: "initialize",
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "t", version: "1" } },
 };
+
+afterAll(endHosts);
 
 describe.each(HOSTS)("the HTTP matrix of /mcp on the $host host", ({ host, start }) => {
   let gateway: RunningGateway;

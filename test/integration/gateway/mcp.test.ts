@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connected, messagesIn, post, raw, said } from "../../fixtures/gateway/client.ts";
-import { HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 
 const whoAmI = (name: string) =>
@@ -17,6 +17,8 @@ const RICH = {
   _meta: { "example.com/x": [1, null] },
   unknownField: { kept: true },
 };
+
+afterAll(endHosts);
 
 describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
   let gateway: RunningGateway;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { raw } from "../../fixtures/gateway/client.ts";
-import { HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
 
 const CARD = card("shop", {
@@ -12,6 +12,8 @@ const CARD = card("shop", {
   ],
   capabilities: { extensions: [{ uri: "urn:x:y", params: { endpoint: "/ext/y", methods: { go: { endpoint: "ext-go" } } } }] },
 });
+
+afterAll(endHosts);
 
 describe.each(HOSTS)("/website on the $host host", ({ host, start }) => {
   let gateway: RunningGateway;

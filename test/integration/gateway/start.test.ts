@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { connected, post, raw } from "../../fixtures/gateway/client.ts";
-import { HOSTS, type RunningGateway, type StartOptions } from "../../fixtures/gateway/hosts.ts";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { connected, messagesIn, post, raw } from "../../fixtures/gateway/client.ts";
+import { endHosts, HOSTS, type RunningGateway, type StartOptions } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 import { listeningPort, runNodeHost } from "../../fixtures/gateway/node-host.ts";
 import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
@@ -17,6 +17,8 @@ const kept = <T extends Recorder | McpFixture>(server: T): T => {
 const website = (name: string, { url }: { url: string }) => ({ name, kind: "website" as const, url, frontend_url: url });
 const mcp = (name: string, { url }: { url: string }) => ({ name, kind: "mcp" as const, url });
 const MCP_CARD = { additionalInterfaces: [{ url: "/mcp", transport: "mcp" }] };
+
+afterAll(endHosts);
 
 describe.each(HOSTS)("start on the $host host", ({ start }) => {
   const started = async (options: StartOptions): Promise<RunningGateway> => {
@@ -36,10 +38,10 @@ describe.each(HOSTS)("start on the $host host", ({ start }) => {
       await mcpFixture({
         name: "shop",
         card: card("shop", MCP_CARD),
-        tools: [[{ name: "shop_order", inputSchema: {} }, ({ meta }) => text({ role: meta["agentenv.io/role"] })]],
+        tools: [[{ name: "shop_order" }, ({ meta }) => text({ role: meta["agentenv.io/role"] })]],
       }),
     );
-    const items = kept(await mcpFixture({ name: "items", tools: [[{ name: "items_add", inputSchema: {} }, () => text("")]] }));
+    const items = kept(await mcpFixture({ name: "items", tools: [[{ name: "items_add" }, () => text("")]] }));
     const gateway = await started({ record: { servers: [website("shop", shop), mcp("items", items)] } });
     const client = await connected(gateway, "alice");
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["list_website_urls", "items_add", "shop_order"]);
@@ -79,10 +81,8 @@ describe.each(HOSTS)("start on the $host host", ({ start }) => {
   });
 
   test("W2.2 a name that an MCP server has is skipped, with a warning that names both", async () => {
-    const shop = kept(
-      await mcpFixture({ name: "shop", card: card("shop", MCP_CARD), tools: [[{ name: "site_tool", inputSchema: {} }, () => text("")]] }),
-    );
-    const other = kept(await mcpFixture({ name: "shop", tools: [[{ name: "server_tool", inputSchema: {} }, () => text("")]] }));
+    const shop = kept(await mcpFixture({ name: "shop", card: card("shop", MCP_CARD), tools: [[{ name: "site_tool" }, () => text("")]] }));
+    const other = kept(await mcpFixture({ name: "shop", tools: [[{ name: "server_tool" }, () => text("")]] }));
     const gateway = await started({ record: { servers: [mcp("shop", other), website("shop", shop)] } });
     const state = (await raw(gateway, "/state")).json() as {
       mcp_servers: { name: string; tools: { name: string }[] }[];
@@ -138,7 +138,7 @@ describe.each(HOSTS)("start on the $host host", ({ start }) => {
     const inner = kept(
       await mcpFixture({
         name: "shop",
-        tools: [[{ name: "order", inputSchema: {} }, () => text("")]],
+        tools: [[{ name: "order" }, () => text("")]],
         intercept: (request, response) => {
           if (request.url !== "/.well-known/agent-env.json") return false;
           const { status, body } = answers[Math.min(asked++, answers.length - 1)] ?? { status: 500 };
@@ -153,15 +153,15 @@ describe.each(HOSTS)("start on the $host host", ({ start }) => {
   });
 
   test("V21 an MCP server that is down after the start takes nobody else's tools away, and /state names it", async () => {
-    const items = kept(await mcpFixture({ name: "items", tools: [[{ name: "items_add", inputSchema: {} }, () => text("added")]] }));
-    const stock = kept(await mcpFixture({ name: "stock", tools: [[{ name: "stock_count", inputSchema: {} }, () => text("7")]] }));
+    const items = kept(await mcpFixture({ name: "items", tools: [[{ name: "items_add" }, () => text("added")]] }));
+    const stock = kept(await mcpFixture({ name: "stock", tools: [[{ name: "stock_count" }, () => text("7")]] }));
     const gateway = await started({
       record: { servers: [mcp("items", items), mcp("stock", stock)] },
       settings: { GATEWAY_UPSTREAM_WAIT_S: "1" },
     });
     await items.close();
     const call = (name: string) => post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
-    const down = (await call("items_add")).json() as { result: { isError: boolean; _meta: unknown } };
+    const [down] = messagesIn(await call("items_add")) as [{ result: { isError: boolean; _meta: unknown } }];
     expect([down.result.isError, down.result._meta]).toEqual([
       true,
       { "agentenv.io/error": { reason: "server_down", server: "items", delivered: false } },
@@ -254,14 +254,12 @@ describe("start on the node host", () => {
   });
 
   test("V16 V17 the original's variables make a deployment: blank entries are skipped, and `mcp-foo` without a server foo is a site", async () => {
-    const items = kept(
-      await mcpFixture({ name: "items", card: card("items"), tools: [[{ name: "items_add", inputSchema: {} }, () => text("")]] }),
-    );
+    const items = kept(await mcpFixture({ name: "items", card: card("items"), tools: [[{ name: "items_add" }, () => text("")]] }));
     const site = kept(
       await mcpFixture({
         name: "mcp-foo",
         card: card("mcp-foo", MCP_CARD),
-        tools: [[{ name: "foo_do", inputSchema: {} }, () => text("")]],
+        tools: [[{ name: "foo_do" }, () => text("")]],
       }),
     );
     const gateway = await runNodeHost({

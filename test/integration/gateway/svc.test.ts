@@ -2,9 +2,11 @@ import { connect } from "node:net";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { raw } from "../../fixtures/gateway/client.ts";
-import { HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
 import { until } from "../../fixtures/until.ts";
+
+afterAll(endHosts);
 
 describe.each(HOSTS)("/svc on the $host host", ({ host, start }) => {
   let gateway: RunningGateway;

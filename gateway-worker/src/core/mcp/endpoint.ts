@@ -37,6 +37,7 @@ export class McpEndpoint {
 
   /** Answers one request. The first rule of the ladder that fails answers (6-mcp §3). */
   async handle(request: In, out: Out): Promise<void> {
+    this.#deployment.used();
     const cors = corsFields(request);
     const forms = acceptedForms(request.header("accept"));
     const answer = new Answer(out, forms, cors);

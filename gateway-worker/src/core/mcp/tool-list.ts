@@ -106,8 +106,12 @@ export class ToolList {
 function takeItems(items: unknown, tools: ListedTool[], warnings: string[]): void {
   for (const item of Array.isArray(items) ? items : []) {
     if (isListedTool(item)) tools.push(item);
-    else warnings.push("tools/list: an entry without a name is not listed");
+    else warnings.push(`tools/list: ${JSON.stringify(nameOf(item))} is not listed: it has no name or no inputSchema of type object`);
   }
+}
+
+function nameOf(item: unknown): unknown {
+  return isJsonObject(item) ? (item["name"] ?? null) : null;
 }
 
 function isMethodUnknown(reply: JsonObject): boolean {
