@@ -3,7 +3,7 @@ import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { acceptContext } from "./accept.ts";
 import type { Bundle } from "./bundle.ts";
 import { checkTask } from "./check-steps.ts";
-import { type Checked, type CheckedEntity, entityById } from "./checked.ts";
+import { type Checked, type CheckedEntity, entityById, type Warning } from "./checked.ts";
 import { entrySources } from "./entry-sources.ts";
 import type { InstalledBundle } from "./id-root.ts";
 import { parseBundle } from "./parse.ts";
@@ -25,7 +25,7 @@ export async function checkBundle(
 ): Promise<{
   readonly bundle: Bundle | null;
   readonly problems: readonly Problem[];
-  readonly warnings: readonly { path: string; message: string }[];
+  readonly warnings: readonly Warning[];
 }> {
   const { registry = BUILT_IN } = options;
   const { bundle, problems } = parseBundle(folder, options.installed);

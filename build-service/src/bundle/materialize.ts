@@ -41,7 +41,12 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   const { store, emit, builder, signal, buildConcurrency = 2 } = request;
   const { checked, view, registry, units } = plan.inner;
   const versions = new Map<string, number>();
-  const deciding: DecideContext = { idRoot: plan.bundle.idRoot, view, store, baseIds: builder?.idsOf };
+  const deciding: DecideContext = {
+    idRoot: plan.bundle.idRoot,
+    view,
+    store,
+    baseIds: builder === null ? undefined : (references) => builder.idsOf(references),
+  };
   const deployed = builder === null ? new Set<string>() : deployedImages(plan);
   const writing = (unit: UnitPlan, building: AbortSignal): WriteContext => ({
     store,

@@ -20,6 +20,7 @@ export function sideBySide<Item, Result>(
   const both = AbortSignal.any([signal, stop.signal]);
   const results = new Map(items.map((item) => [item, Promise.withResolvers<Result>()]));
   const waiting = [...items];
+  let first: { readonly error: unknown } | undefined;
 
   async function worker(): Promise<void> {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
@@ -28,8 +29,10 @@ export function sideBySide<Item, Result>(
         both.throwIfAborted();
         result?.resolve(await work(item, both));
       } catch (error) {
-        result?.reject(error);
-        stop.abort(error);
+        // What ends only because another failed fails for that reason.
+        first ??= { error };
+        result?.reject(first.error);
+        stop.abort(first.error);
       }
     }
   }
