@@ -87,7 +87,7 @@ describe("P3 an env runs as processes of this machine, without Docker", () => {
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(UserError);
-    expect(String(error)).toMatch(/the process broken is not ready \(before any probe succeeded\): exit code 3/);
+    expect(String(error)).toMatch(/the process broken is not ready \(before any probe succeeded\): it has ended: exit code 3/);
     expect(error).toMatchObject({ why: "its last lines:\nno seed" });
     expect(await processProvider.labelled(context)).toEqual([]);
   });
