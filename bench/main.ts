@@ -1,0 +1,45 @@
+import { writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "./build.ts";
+import { deploy } from "./deploy.ts";
+import { dryRun } from "./dry-run.ts";
+import type { Row } from "./row.ts";
+
+/** One file a bench, and one line here. */
+const BENCHES = [dryRun, build, deploy];
+const USAGE = `npm run bench -- NAME… [--json FILE]
+
+Measures ours and a peer by turns, in one run. build and deploy need a Docker Engine.
+${BENCHES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join("\n")}
+  all       each of them
+`;
+
+function table(rows: readonly Row[]): string {
+  const line = ({ bench, metric, unit, ours, peer, value, ratio }: Row) =>
+    `| ${bench} | ${metric} | ${value} ${unit} | ${ours} ${unit} | ${peer} ${unit} | ${ratio} |`;
+  return ["| bench | metric | value | ours | peer | ours / peer |", "| --- | --- | --- | --- | --- | --- |", ...rows.map(line)].join("\n");
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { json: { type: "string" }, help: { type: "boolean", default: false } },
+    allowPositionals: true,
+  });
+  const unknown = positionals.filter((name) => name !== "all" && !BENCHES.some((bench) => bench.name === name));
+  if (values.help || positionals.length === 0 || unknown.length > 0) {
+    process.stdout.write(unknown.length > 0 ? `no bench ${JSON.stringify(unknown[0])}\n\n${USAGE}` : USAGE);
+    return values.help ? 0 : 2;
+  }
+  const rows: Row[] = [];
+  for (const bench of BENCHES.filter(({ name }) => positionals.includes(name) || positionals.includes("all"))) {
+    process.stderr.write(`${bench.name}: ${bench.about}\n`);
+    rows.push(...(await bench.run((line) => void process.stderr.write(`${bench.name}: ${line}\n`))));
+  }
+  process.stdout.write(`${table(rows)}\n\nNode ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"})\n`);
+  if (values.json !== undefined) writeFileSync(resolve(process.env["INIT_CWD"] ?? ".", values.json), `${JSON.stringify(rows, null, 2)}\n`);
+  return 0;
+}
+
+process.exitCode = await main();

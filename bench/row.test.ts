@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { median, rowOf } from "./row.ts";
+
+describe("a row", () => {
+  const times = { bench: "build", metric: "first build", unit: "s" as const, ours: [5, 6, 5.5], peer: [5, 4, 5] };
+
+  test("holds medians and their ratio", () => {
+    expect(rowOf({ ...times, beyond: false })).toEqual({
+      bench: "build",
+      metric: "first build",
+      unit: "s",
+      ours: 5.5,
+      peer: 5,
+      value: 5.5,
+      ratio: 1.1,
+    });
+  });
+
+  test("can be about what ours takes beyond the peer", () => {
+    expect(rowOf({ ...times, beyond: true }).value).toBe(0.5);
+  });
+});
+
+test("the median of an even number of values lies between the two in the middle", () => {
+  expect(median([4, 1, 3, 2])).toBe(2.5);
+});

@@ -1,0 +1,59 @@
+/** One figure of a benchmark: ours and a peer that does the same work, measured by turns in one run. */
+export type Row = {
+  readonly bench: string;
+  readonly metric: string;
+  readonly unit: "ms" | "s";
+  /** Medians, in `unit`. */
+  readonly ours: number;
+  readonly peer: number;
+  /** What the metric names: ours, or what ours takes beyond the peer. */
+  readonly value: number;
+  /** ours / peer. It says more than the other figures, which depend on the machine. */
+  readonly ratio: number;
+};
+
+export type Bench = {
+  readonly name: string;
+  /** What is measured against what, in a sentence. */
+  readonly about: string;
+  run(say: (line: string) => void): Promise<Row[]>;
+};
+
+/** The row of times that were measured by turns. `beyond` makes the value what ours takes beyond the peer. */
+export function rowOf(
+  measured: Pick<Row, "bench" | "metric" | "unit"> & { ours: readonly number[]; peer: readonly number[]; beyond: boolean },
+): Row {
+  const { bench, metric, unit, beyond } = measured;
+  const ours = median(measured.ours);
+  const peer = median(measured.peer);
+  return {
+    bench,
+    metric,
+    unit,
+    ours: rounded(ours),
+    peer: rounded(peer),
+    value: rounded(beyond ? ours - peer : ours),
+    ratio: rounded(ours / peer),
+  };
+}
+
+/** The middle of the values, or the mean of the two in the middle. Throws when there are none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  if (upper === undefined || lower === undefined) throw new Error("no values to take the median of");
+  return (lower + upper) / 2;
+}
+
+/** How long it takes, in seconds. */
+export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+}
+
+/** To three digits: a run on a shared machine tells no more. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(3));
+}
