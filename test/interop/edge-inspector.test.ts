@@ -1,51 +1,23 @@
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodedId } from "../../build-service/src/bundle/ids.ts";
-import { type AgentEnv, agentEnv, NO_DOCKER, type Started } from "../fixtures/agent-env.ts";
-import { until } from "../fixtures/until.ts";
+import { type Edge, helloBehindEdge } from "../fixtures/edge.ts";
 
-let cli: AgentEnv;
-let gateway: Started;
-let port: number;
-let deployment: { deployment_id: string; mcp_url: string; website_frontend_urls: Record<string, string> };
-
+let edge: Edge;
 beforeAll(async () => {
-  cli = agentEnv(NO_DOCKER);
-  port = await freePort();
-  expect(await cli.run("run", "hello", "--sandbox", "process")).toMatchObject({ exitCode: 0 });
-  gateway = cli.start("gateway", "dev", "--port", String(port));
-  await until("the edge gateway answers", 60_000, async () => (await fetch(`http://localhost:${port}/health`)).status < 600);
-  const up = await cli.run("env", "deploy", "--id", "@local/agent-env/hello/hello", "--sandbox", "process", "--gateway", "edge", "--json");
-  expect(up.exitCode, up.err).toBe(0);
-  deployment = JSON.parse(up.out).deployment;
+  edge = await helloBehindEdge();
 });
-
-afterAll(async () => {
-  await cli.run("env", "stop", deployment.deployment_id);
-  gateway.child.kill("SIGINT");
-  await gateway.ended;
-  cli.remove();
-});
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
+afterAll(() => edge.stop());
 
 /** One command of the public inspector. */
 async function inspect(...argv: string[]): Promise<unknown> {
-  return JSON.parse(await output(program("mcp-inspector"), "--cli", deployment.mcp_url, "--transport", "http", ...argv));
+  return JSON.parse(await output(program("mcp-inspector"), "--cli", edge.deployment.mcp_url, "--transport", "http", ...argv));
 }
 
 /** Reads through the bindings that `wrangler.toml` names, from the state folder that the gateway runs on. */
 async function wrangler(...argv: string[]): Promise<string> {
-  return output(program("wrangler"), ...argv, "--local", "--persist-to", cli.stateDir);
+  return output(program("wrangler"), ...argv, "--local", "--persist-to", edge.cli.stateDir);
 }
 
 const program = (name: string): string => fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
@@ -53,7 +25,7 @@ const program = (name: string): string => fileURLToPath(new URL(`../../node_modu
 /** What a program prints, run with an empty HOME. */
 async function output(...argv: string[]): Promise<string> {
   const child = spawn(process.execPath, argv, {
-    env: { ...process.env, HOME: cli.home, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
+    env: { ...process.env, HOME: edge.cli.home, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let out = "";
@@ -79,7 +51,7 @@ test("G10 the inspector lists the tools of all servers at the printed address", 
 test("G10 the inspector's call reaches the tool, and the page shows what it did", async () => {
   const result = await inspect("--method", "tools/call", "--tool-name", "guestbook_sign", "--tool-arg", "text=hello from the inspector");
   expect(result).toMatchObject({ isError: false });
-  const page = await fetch(deployment.website_frontend_urls["guestbook"] ?? "");
+  const page = await fetch(edge.deployment.website_frontend_urls["guestbook"] ?? "");
   expect(page.status).toBe(200);
   expect(await page.text()).toContain("hello from the inspector");
 });
@@ -93,5 +65,5 @@ test("G10 the Worker's bindings hold what the build service wrote: the env recor
 });
 
 test("the platform's own explorer, which would show every record, is closed", async () => {
-  expect((await fetch(`http://localhost:${port}/cdn-cgi/explorer`)).status).toBe(404);
+  expect((await fetch(`${edge.url}/cdn-cgi/explorer`)).status).toBe(404);
 });

@@ -102,37 +102,6 @@ test("local without an Engine is refused once for the whole run, and nothing was
   cli.remove();
 });
 
-describe("a run that is ended in the middle of its deploy", () => {
-  test.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)("B12 by %s takes everything down and exits with %i", async (signal, code) => {
-    const cli = agentEnv(NO_DOCKER);
-    const run = cli.start("run", "hello", "--sandbox", "process");
-    await run.seen(": deploying ");
-    run.child.kill(signal);
-    const { exitCode } = await run.ended;
-    expect(exitCode).toBe(code);
-    await until("every process has ended", 5_000, () => processesOf(cli.stateDir).length === 0);
-    expect(deploymentFolders(cli.stateDir)).toEqual([]);
-    cli.remove();
-  });
-
-  test("B12 by kill -9 leaves nothing that gc doesn't find and remove", async () => {
-    const cli = agentEnv(NO_DOCKER);
-    const run = cli.start("run", "hello", "--sandbox", "process");
-    await run.seen(" is up at ");
-    run.child.kill("SIGKILL");
-    await run.ended;
-    expect((await cli.run("gc", "--dry-run")).out).toMatch(/left over: agent-env gc removes them\n$/);
-    expect((await cli.run("gc")).exitCode).toBe(0);
-    await until("every process has ended", 5_000, () => processesOf(cli.stateDir).length === 0);
-    expect(deploymentFolders(cli.stateDir)).toEqual([]);
-    expect((await cli.run("gc", "--dry-run")).out).toBe("nothing is left over\n");
-    cli.remove();
-  });
-});
-
 describe("a deployment that stays", () => {
   test("P4 is listed, shown and stopped by its id", async () => {
     const cli = agentEnv(NO_DOCKER);

@@ -1,0 +1,49 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Edge, helloBehindEdge } from "../fixtures/edge.ts";
+
+const CHROMIUM = process.env["AGENT_ENV_CHROMIUM"] ?? "/usr/bin/chromium";
+const noChromium = existsSync(CHROMIUM) ? false : `no Chromium at ${CHROMIUM}`;
+
+describe.skipIf(noChromium)(`G10 a browser at the printed address${noChromium ? ` (${noChromium})` : ""}`, () => {
+  let edge: Edge;
+  let browser: Browser;
+  beforeAll(async () => {
+    edge = await helloBehindEdge();
+    browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await edge.stop();
+  });
+
+  test("shows the site's page, and what its form has done", async () => {
+    const page = await browser.newPage();
+    await page.goto(edge.deployment.website_frontend_urls.guestbook);
+    expect(await page.title()).toBe("Guestbook");
+    await page.fill("input[name=author]", "Ada");
+    await page.fill("input[name=text]", "<b>seen</b> in a browser");
+    await page.click("button");
+    await page.waitForSelector("li");
+    expect(page.url()).toBe(edge.deployment.website_frontend_urls.guestbook);
+    expect(await page.textContent("ol")).toContain("Ada wrote “<b>seen</b> in a browser”");
+  });
+
+  test("W3.1 gets 404 where the site's tools are", async () => {
+    const page = await browser.newPage();
+    const answer = await page.goto(`${edge.deployment.website_frontend_urls.guestbook}mcp`);
+    expect(answer?.status()).toBe(404);
+  });
+});
