@@ -12,10 +12,11 @@ export const bundleCommand: AddCommand = (parent, io, end) => {
     .description("report everything that is wrong with a bundle and needs no store and no Docker")
     .argument("<folder>", "the bundle")
     .action(async (folder: string, options: { json?: boolean }) => {
-      const { bundle: checked, problems } = await checkBundle(folder);
+      const { bundle: checked, problems, warnings } = await checkBundle(folder);
       if (!options.json && problems.length > 0) throw new Refused(problems);
       const count = checked?.entries.length ?? 0;
-      printDocument(io, options, { bundle: checked?.idRoot ?? null, problems }, `${folder}: ${count} entries, no problems`);
+      const lines = [...warnings.map(({ path, message }) => `warning: ${path}: ${message}`), `${folder}: ${count} entries, no problems`];
+      printDocument(io, options, { bundle: checked?.idRoot ?? null, problems, warnings }, lines.join("\n"));
       end(problems.length > 0 ? 1 : 0);
     });
 
