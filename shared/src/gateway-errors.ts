@@ -32,6 +32,9 @@ export const badTarget = (): GatewayError => gatewayError(400, "this request tar
 export const uriTooLong = (limitBytes: number): GatewayError => gatewayError(414, `the URL is longer than ${limitBytes} bytes`);
 export const headersTooLarge = (limitBytes: number): GatewayError => gatewayError(431, `the headers are larger than ${limitBytes} bytes`);
 export const tooManyHops = (limit: number): GatewayError => gatewayError(508, `the request went through ${limit} gateways already`);
+/** A deployment whose callers need tokens, at a gateway that doesn't check any: it must not be served openly instead. */
+export const tokensNotServed = (): GatewayError =>
+  gatewayError(501, "this deployment's callers need tokens, which this gateway doesn't check");
 /** Until everything that the deployment consists of is there. */
 export const notReady = (text: string): GatewayError => gatewayError(503, text, [["retry-after", "1"]]);
 /** A site that was never reached yet. */

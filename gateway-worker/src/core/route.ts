@@ -44,6 +44,7 @@ export function route(view: View, request: In): Route {
   const fixed = pathOf(path).replace(/\/+$/, "");
   const isHealth = fixed === "/health" || fixed === "/ready";
   if (view.notReady !== null && !isHealth) return refused(notReady(view.notReady));
+  if (/^\/(svc|website)%2f/i.test(path)) return refused(unroutable(path));
   const named = /^\/(svc|website)\/([^/?]+)(.*)$/s.exec(path);
   if (named?.[1] === "website") return toPrefixedSite(view, request, named[2] ?? "", named[3] ?? "");
 

@@ -242,6 +242,11 @@ describe("start on the node host", () => {
       'GATEWAY_RECORD: "servers.0.url"',
       "Invalid URL",
     ],
+    [
+      { GATEWAY_RECORD: '{"name":"x","auth":{"mode":"token","keys":[]},"servers":[]}' },
+      'GATEWAY_RECORD: "auth.mode"',
+      "this gateway checks no tokens, and a deployment that needs them must not be served openly",
+    ],
     [{ GATEWAY_UPSTREAM_WAIT_S: "soon" }, 'GATEWAY_UPSTREAM_WAIT_S: "soon"', "it is not a positive number"],
     [{ MCP_PORT: "http" }, 'MCP_PORT: "http"', "it is no port"],
   ];

@@ -88,12 +88,13 @@ describe.each(HOSTS)("/svc on the $host host", ({ host, start }) => {
     const answers = [
       await raw(gateway, "/svc/shop%2Fx/y"),
       await raw(gateway, "/svc/sh%25op/y"),
+      await raw(gateway, "/svc%2Fshop/y"),
       await raw(gateway, "/svc/nope/x"),
       await raw(gateway, "/svc/Shop/x"),
       await raw(gateway, "/svc/"),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([400, 400, 404, 404, 404]);
-    expect(answers[2]?.json()).toEqual({ error: "Unknown service: nope" });
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404, 404]);
+    expect(answers[3]?.json()).toEqual({ error: "Unknown service: nope" });
     expect(shop.received).toEqual([]);
   });
 

@@ -38,7 +38,7 @@ export class GuardedService {
 
   /** Passes a request on, with its messages read, checked, and written anew. */
   async handle(view: View, target: ServiceRoute, request: In, answer: Out): Promise<void> {
-    if (request.wantsUpgrade) return replyError(request, answer, upgradeAtMcp());
+    if (request.header("upgrade") !== undefined) return replyError(request, answer, upgradeAtMcp());
     if (!request.hasBody) return await this.#forward(view, target, request, answer, null);
     const read = await readJson(this.#deployment.host, request, view.maxMessageBytes);
     if ("problem" in read) {

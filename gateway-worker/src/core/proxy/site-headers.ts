@@ -10,13 +10,13 @@ export type SitePlace = {
   readonly origins: readonly string[];
 };
 
-/** A site may not say these for the whole origin, which isn't its own under a prefix, and is ours on a host. */
+/** What a site may not say for a whole origin, which under a prefix isn't its own. */
 const NOT_A_SITES = new Set(["clear-site-data", "strict-transport-security", "alt-svc"]);
 
 /** The fields of a site's answer with its URLs and cookies put where the site is served (7-sites §2, L1). */
 export function siteOutward(fields: readonly Field[], place: SitePlace): Field[] {
   return outward(fields)
-    .filter(([name]) => !NOT_A_SITES.has(name))
+    .filter(([name]) => place.prefix === "" || !NOT_A_SITES.has(name))
     .map(([name, value]): Field => [name, siteValue(name, value, place)]);
 }
 

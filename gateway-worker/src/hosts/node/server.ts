@@ -14,7 +14,13 @@ const MAX_HEADER_BYTES = 262_144;
 export function gatewayServer(deployment: Deployment): http.Server {
   const gateway = new Gateway(deployment);
   const app = getRequestListener(createApp(deployment).fetch);
-  const server = http.createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: 65_000 });
+  const server = http.createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    // any other offer to upgrade is ignored, as RFC 9110 §7.8 allows: the request keeps its body
+    shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === "websocket",
+  });
   server.maxHeadersCount = 0;
 
   const serve = async (message: http.IncomingMessage, response: http.ServerResponse, isUpgrade: boolean): Promise<void> => {

@@ -75,7 +75,7 @@ export class DeploymentObject extends DurableObject<Environment> {
       record,
       out: null,
     });
-    const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record.hosts));
+    const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record));
     resume(deployment);
     return { deployment, gateway: new Gateway(deployment), app: createApp(deployment), key: servingKey(record) };
   }

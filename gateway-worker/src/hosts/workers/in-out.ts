@@ -34,7 +34,7 @@ export class WorkersIn implements In {
     this.base = place.base;
     this.peer = request.headers.get("cf-connecting-ip") ?? undefined;
     this.hasBody = request.body !== null;
-    this.wantsUpgrade = request.headers.get("upgrade") !== null;
+    this.wantsUpgrade = request.headers.get("upgrade")?.toLowerCase() === "websocket";
     this.#fields = clientFields(request);
   }
 

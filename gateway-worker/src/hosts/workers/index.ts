@@ -1,4 +1,5 @@
-import { type GatewayError, unknownDeployment } from "@agent-env/protocol";
+import { foreignHost, type GatewayError, tokensNotServed, unknownDeployment } from "@agent-env/protocol";
+import { isServedHost } from "../../core/auth/origin.ts";
 import { isBytes, serveBytes } from "../../core/gateway.ts";
 import { Bytes } from "../../core/proxy/bytes.ts";
 import { route } from "../../core/route.ts";
@@ -7,7 +8,7 @@ import { passingDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
-import { locate, type Place } from "./locate.ts";
+import { edgeHosts, locate, type Place } from "./locate.ts";
 import { readRecord } from "./records.ts";
 
 export { DeploymentObject } from "./deployment-object.ts";
@@ -23,10 +24,12 @@ const reached = new Set<string>();
 /** The edge gateway: pages and raw APIs stream by here, everything else is the deployment object's. */
 export default {
   async fetch(request: Request, env: Environment, context: ExecutionContext): Promise<Response> {
-    const place = locate(new URL(request.url), env);
-    if (place === null) return errorResponse(unknownDeployment(""));
-    const record = await readRecord(env, place.deployment);
-    if (record === null) return errorResponse(unknownDeployment(place.deployment));
+    const url = new URL(request.url);
+    const place = locate(url, env);
+    const record = place === null ? null : await readRecord(env, place.deployment);
+    if (!isServedHost(edgeHosts(env, record), url.host)) return errorResponse(foreignHost());
+    if (place === null || record === null) return errorResponse(unknownDeployment(place?.deployment ?? ""));
+    if (record.auth.mode === "token") return errorResponse(tokensNotServed());
     const object = env.DEPLOYMENT.get(env.DEPLOYMENT.idFromName(place.deployment));
     const view = await viewOf(object, place);
     if (view === null) return errorResponse(unknownDeployment(place.deployment));

@@ -1,3 +1,4 @@
+import type { DeploymentRecord } from "@agent-env/protocol";
 import { hostName } from "../../core/auth/origin.ts";
 import { listOf } from "../../core/settings.ts";
 import type { HostRules } from "../../core/view.ts";
@@ -22,10 +23,12 @@ export function locate(url: URL, env: Environment): Place | null {
   return fallback === "" ? null : { deployment: fallback, base: "" };
 }
 
-/** The `Host` values that the edge answers, those of the record aside. */
-export function edgeHosts(env: Environment, more: readonly string[]): HostRules {
+/** The `Host` values that are answered for a deployment: where callers need no token only those of this machine. */
+export function edgeHosts(env: Environment, record: DeploymentRecord | null): HostRules {
+  if (record?.auth.mode === "open") return { any: false, names: [], suffixes: [LOCAL_DOMAIN] };
   const domains = listOf(env.GATEWAY_DOMAINS).map((domain) => domain.toLowerCase());
-  return { any: false, names: [...domains, ...more.map((name) => name.toLowerCase())], suffixes: [...domains, LOCAL_DOMAIN] };
+  const more = record?.hosts.map((name) => name.toLowerCase()) ?? [];
+  return { any: false, names: [...domains, ...more], suffixes: [...domains, LOCAL_DOMAIN] };
 }
 
 function deploymentOfHost(name: string, env: Environment): string | null {
