@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type Docker from "dockerode";
 import { deployEnv } from "../build-service/src/deploy/deploy.ts";
 import type { Deployment } from "../build-service/src/deploy/deployment.ts";
+import { IMAGE_LABEL } from "../build-service/src/images/build.ts";
 import { deployOptions, docker, envOf, mcpServer, website, workplace } from "../test/docker/support.ts";
 import { type Bench, type Row, rowOf, secondsOf } from "./row.ts";
 
@@ -17,7 +18,7 @@ export const deploy: Bench = {
 
   async run(say) {
     await using place = await workplace();
-    const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
+    const env = envOf([await mcpServer(place.store, "bench-items"), await website(place.store, "bench-shop")]);
     say("building the images");
     const first = await deployEnv(deployOptions(env), place);
     const specs = await specsOf(first);
@@ -35,6 +36,7 @@ export const deploy: Bench = {
         times.peerEnd.push(await secondsOf(removeByHand));
       }
     }
+    await removeImages();
     return rows(times);
   },
 };
@@ -51,6 +53,12 @@ function rows({ ours, peer, ourEnd, peerEnd }: Readonly<Record<"ours" | "peer" |
       beyond: true,
     }),
   ];
+}
+
+async function removeImages(): Promise<void> {
+  const images = await docker.listImages({ filters: { label: [IMAGE_LABEL] } });
+  const own = images.filter(({ Labels }) => Labels?.[IMAGE_LABEL]?.startsWith("test/bench-"));
+  for (const { Id } of own) await docker.getImage(Id).remove({ force: true });
 }
 
 type Spec = { readonly name: string; readonly options: Docker.ContainerCreateOptions };
