@@ -19,6 +19,7 @@ const PID_FILES = [
 export const engine: Part = {
   name: "engine",
   tiers: ["docker", "interop", "chaos"],
+  after: [],
 
   async look(machine: Machine): Promise<Found> {
     const answer = await pingEngine();

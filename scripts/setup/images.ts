@@ -19,6 +19,7 @@ const STAND_INS: readonly StandIn[] = [debian, node, python, nginx, postgres];
 export const images: Part = {
   name: "images",
   tiers: ["docker", "interop", "chaos"],
+  after: [engine],
 
   async look(machine: Machine): Promise<Found> {
     const engineFound = await engine.look(machine);

@@ -17,6 +17,8 @@ export type Part = {
   readonly name: string;
   /** The tiers that can't run without it. */
   readonly tiers: readonly Tier[];
+  /** Parts that have to be mended before this one is. */
+  readonly after: readonly Part[];
   /** Changes nothing. */
   look(machine: Machine): Promise<Found>;
   /** Called only for a `mendable` part, after its packages are there. Throws with the reason when it can't be done. */

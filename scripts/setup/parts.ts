@@ -21,15 +21,22 @@ export async function lookAt(parts: readonly Part[], machine: Machine): Promise<
   return found;
 }
 
-/** Makes ready what can be, and gives how each part stands afterwards. A part that can't be mended is `missing`, with the reason. */
+/**
+ * Makes ready what can be, side by side where one doesn't wait for another, and gives how each part stands afterwards. A part
+ * that can't be mended is `missing`, with the reason.
+ */
 export async function mendParts(plan: ReadonlyMap<Part, Found>, machine: Machine, say: Say): Promise<Map<Part, Found>> {
   const packages = packagesOf(plan);
   if (packages.length > 0) await installPackages(packages, (line) => say(`packages: ${line}`));
-  const after = new Map<Part, Found>();
+  const endings = new Map<Part, Promise<Found>>();
   for (const [part, found] of plan) {
-    after.set(part, found.state === "mendable" ? await mended(part, machine, say) : found);
+    const before = part.after.map((other) => endings.get(other));
+    endings.set(
+      part,
+      Promise.all(before).then(() => (found.state === "mendable" ? mended(part, machine, say) : found)),
+    );
   }
-  return after;
+  return new Map(await Promise.all([...endings].map(async ([part, ending]) => [part, await ending] as const)));
 }
 
 /** The Debian packages of all parts of a plan, each once. */

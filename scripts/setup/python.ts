@@ -18,6 +18,7 @@ export function interopPython(machine: Machine = thisMachine()): string {
 export const python: Part = {
   name: "python",
   tiers: ["interop"],
+  after: [],
 
   async look(machine: Machine): Promise<Found> {
     if (existsSync(interopPython(machine))) {

@@ -42,7 +42,13 @@ describe("in continuous integration a skipped test", () => {
 });
 
 describe("a tier is skipped for the first part it needs that isn't ready", () => {
-  const part = (name: string, tiers: Part["tiers"]): Part => ({ name, tiers, look: async () => ready, mend: async () => undefined });
+  const part = (name: string, tiers: Part["tiers"]): Part => ({
+    name,
+    tiers,
+    after: [],
+    look: async () => ready,
+    mend: async () => undefined,
+  });
   const ready: Found = { state: "ready", detail: "there" };
   const found = new Map<Part, Found>([
     [part("engine", ["docker"]), { state: "missing", why: "connect ENOENT /var/run/docker.sock", next: "start Docker" }],
