@@ -37,7 +37,10 @@ describe("setting up", () => {
 
   test("mends a part after those it waits for", async () => {
     const order: string[] = [];
-    const first = part([MENDABLE, READY], async () => void (await new Promise(setImmediate), order.push("first")));
+    const first = part([MENDABLE, READY], async () => {
+      await new Promise(setImmediate);
+      order.push("first");
+    });
     const second = { ...part([MENDABLE, READY], async () => void order.push("second")), after: [first] };
     await mendParts(await lookAt([first, second], MACHINE), MACHINE, () => undefined);
     expect(order).toEqual(["first", "second"]);

@@ -27,7 +27,7 @@ export async function lookAt(parts: readonly Part[], machine: Machine): Promise<
  */
 export async function mendParts(plan: ReadonlyMap<Part, Found>, machine: Machine, say: Say): Promise<Map<Part, Found>> {
   const packages = packagesOf(plan);
-  if (packages.length > 0) await installPackages(packages, (line) => say(`packages: ${line}`));
+  if (packages.length > 0) await install(packages, say);
   const endings = new Map<Part, Promise<Found>>();
   for (const [part, found] of plan) {
     const before = part.after.map((other) => endings.get(other));
@@ -42,6 +42,16 @@ export async function mendParts(plan: ReadonlyMap<Part, Found>, machine: Machine
 /** The Debian packages of all parts of a plan, each once. */
 export function packagesOf(plan: ReadonlyMap<Part, Found>): string[] {
   return [...new Set([...plan.values()].flatMap((found) => (found.state === "mendable" ? found.packages : [])))];
+}
+
+/** A failure shows once more in each part that lacks what wasn't installed. */
+async function install(packages: readonly string[], say: Say): Promise<void> {
+  try {
+    await installPackages(packages, (line) => say(`packages: ${line}`));
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    say(`packages: ${error.message}`);
+  }
 }
 
 async function mended(part: Part, machine: Machine, say: Say): Promise<Found> {
