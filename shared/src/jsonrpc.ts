@@ -32,6 +32,16 @@ export function parseJson(text: string): unknown {
   );
 }
 
+/** The value of a JSON text, or undefined where it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Whether a value is a JSON object: no array, no null, no opaque number. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !json.isRawJSON(value);

@@ -268,6 +268,31 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ start }) => {
     await until("it is up again", 8_000, async () => (await raw(gateway, "/health")).text === '{"status":"ok"}');
   });
 
+  test("an event without data at the start of a stream is no message", async () => {
+    const items = await fixture({ name: "items", primes: true, tools: [[{ name: "items_n" }, () => text("ok")]] });
+    const gateway = await started({ record: { servers: [mcp("items", items)] } });
+    expect(said((messagesIn(await post(gateway, "/mcp", call("items_n")))[0] as { result: unknown }).result)).toBe("ok");
+  });
+
+  test("in the mode consistent one call is under way at a time, whatever its server", async () => {
+    let underWay = 0;
+    let most = 0;
+    const tool = (name: string): [{ name: string }, () => Promise<unknown>] => [
+      { name },
+      async () => {
+        most = Math.max(most, ++underWay);
+        await new Promise((resolve) => setImmediate(resolve));
+        underWay--;
+        return text("ok");
+      },
+    ];
+    const items = await fixture({ name: "items", tools: [tool("items_n")] });
+    const stock = await fixture({ name: "stock", tools: [tool("stock_n")] });
+    const gateway = await started({ record: { gateway_mode: "consistent", servers: [mcp("items", items), mcp("stock", stock)] } });
+    await Promise.all(Array.from({ length: 20 }, (_, n) => post(gateway, "/mcp", call(n % 2 === 0 ? "items_n" : "stock_n"))));
+    expect([items.calls + stock.calls, most]).toEqual([20, 1]);
+  });
+
   test("a call that takes more than a second becomes a stream", async () => {
     const items = await fixture({
       name: "items",

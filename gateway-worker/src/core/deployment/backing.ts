@@ -8,6 +8,7 @@ import {
   pathOnServer,
   type Segments,
 } from "@agent-env/protocol";
+import type { Lanes } from "../mcp/lanes.ts";
 import type { Link } from "../mcp/link.ts";
 import type { ToolList } from "../mcp/tool-list.ts";
 import type { Watch } from "../mcp/watch.ts";
@@ -15,7 +16,7 @@ import { type CardFacts, endpointOf, siteOrigins } from "../view.ts";
 import type { ServedCard } from "./card-reading.ts";
 
 /** A server's MCP, once it is known where it is. */
-export type BackingMcp = { readonly endpoint: string; readonly link: Link; readonly list: ToolList; readonly watch: Watch };
+export type BackingMcp = { readonly link: Link; readonly list: ToolList; readonly watch: Watch; readonly lanes: Lanes };
 
 /** What the deployment knows of one of its servers. */
 export type Backing = {
@@ -29,8 +30,6 @@ export type Backing = {
   /** Why its card couldn't be read the last time. */
   cardTrouble: string | null;
   sinceMs: number;
-  /** Its list has changed, and is about to be read again. */
-  isListDue: boolean;
   readonly warnings: Set<string>;
   /** Over all cards that this deployment has read from it. */
   readonly reserved: Map<string, Segments>;

@@ -37,7 +37,7 @@ export function resume(deployment: Deployment): boolean {
   for (const backing of backings) {
     backing.mcp?.link.assumeUp();
     backing.isSettled = true;
-    if (backing.server.kind === "website") host.background(deployment.readCard(backing));
+    if (backing.server.kind === "website") host.background(deployment.cards.read(backing));
   }
   deployment.notReady = null;
   return true;
@@ -71,13 +71,13 @@ async function settle(deployment: Deployment, backing: Backing, deadline: number
 
 async function tryOnce(deployment: Deployment, backing: Backing): Promise<void> {
   if (backing.server.kind === "website") {
-    await deployment.readCard(backing);
+    await deployment.cards.read(backing);
     return;
   }
   const { mcp } = backing;
   if (mcp === null) throw new Error(`MCP server ${backing.server.name} without a connection`);
   const isUp = (await mcp.link.probe()) || (await saysReady(deployment, backing));
-  if (isUp) await Promise.all([mcp.list.read(), deployment.readCard(backing)]);
+  if (isUp) await Promise.all([mcp.list.read(), deployment.cards.read(backing)]);
 }
 
 /** `GET /ready` is optional; 200 means ready. */

@@ -12,6 +12,7 @@ import type { Deployment } from "../deployment/deployment.ts";
 import { callGatewayTool, GATEWAY_SOURCE } from "../deployment/gateway-tools.ts";
 import type { Turn } from "./legacy.ts";
 import type { Outcome, Trouble } from "./link.ts";
+import { Slots } from "./slots.ts";
 
 /** A name that no list has is looked for once more in lists that are older than this. */
 const LOOK_AGAIN_MS = 1_000;
@@ -26,10 +27,14 @@ export class Calls {
   readonly #deployment: Deployment;
   /** Caller and request id → the calls under way. Two with one id can't be told apart. */
   readonly #live = new Map<string, LiveCall[]>();
+  /** In the mode `consistent` one call is under way at a time, whatever its server. */
+  readonly #turns: Slots;
   #lastToken = 0;
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
+    const isConsistent = deployment.host.record().gateway_mode === "consistent";
+    this.#turns = new Slots(isConsistent ? 1 : Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
   }
 
   /** The reply to a `tools/call`; null if it was cancelled. */
@@ -62,7 +67,7 @@ export class Calls {
   }
 
   async #send(turn: Turn, message: JsonObject, params: JsonObject, entry: Entry): Promise<JsonObject | null> {
-    const { link, lanes } = this.#deployment.callable(entry.source);
+    const { link, lanes } = this.#deployment.mcpOf(entry.source);
     const upstream = lanes.of(turn.caller);
     const ending = new AbortController();
     const sentIds: number[] = [];
@@ -96,9 +101,14 @@ export class Calls {
     const key = liveKey(turn, message["id"]);
     const live = { cancel };
     this.#live.set(key, [...(this.#live.get(key) ?? []), live]);
-    const outcome = await link.request(upstream, ask, mayRepeat(entry.tool));
-    this.#forget(key, live);
-    return isCancelled ? null : replyTo(message["id"], outcome, entry.source);
+    await this.#turns.take();
+    try {
+      const outcome = isCancelled ? null : await link.request(upstream, ask, mayRepeat(entry.tool));
+      return isCancelled || outcome === null ? null : replyTo(message["id"], outcome, entry.source);
+    } finally {
+      this.#turns.give();
+      this.#forget(key, live);
+    }
   }
 
   #forget(key: string, live: LiveCall): void {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, jsonIn, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
 import { BodyTooLarge, textOf } from "../body.ts";
 import { Fault, type Field, type Host, type UpResponse } from "../seam.ts";
 import { Timer } from "../timing.ts";
@@ -95,13 +95,8 @@ async function answerOf(response: UpResponse, post: Post, watch: Watch): Promise
 }
 
 function jsonObjectOf(text: string): JsonObject | undefined {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = jsonIn(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 async function bounded<T>(work: Promise<T>, maxBytes: number): Promise<T> {
@@ -122,6 +117,8 @@ async function replyInStream(response: UpResponse, post: Post, watch: Watch): Pr
   const take = (chunk: Uint8Array): void => {
     for (const event of reader.push(chunk)) {
       watch.sign();
+      // an event without data only gives the stream its first id
+      if (event.data === "") continue;
       const message = jsonObjectOf(event.data);
       if (message === undefined) throw new BadAnswer("an event that is no JSON object");
       if (typeof message["method"] === "string") post.heard(message);

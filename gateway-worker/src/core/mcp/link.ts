@@ -3,7 +3,7 @@ import { Fault } from "../seam.ts";
 import { pause, within } from "../timing.ts";
 import { type Answered, BadAnswer } from "./exchange.ts";
 import { Slots } from "./slots.ts";
-import { type Ask, SessionLost, type UpstreamSession, type Wire } from "./upstream-session.ts";
+import { type Ask, SessionLost, type UpstreamSession } from "./upstream-session.ts";
 
 const PROBE_FIRST_MS = 250;
 const PROBE_LAST_MS = 5_000;
@@ -22,7 +22,6 @@ export type Outcome = { readonly reply: JsonObject } | { readonly trouble: Troub
 export type LinkStatus = { readonly status: "starting" | "up" | "down"; readonly reason: string | null; readonly sinceMs: number };
 
 export type LinkOptions = {
-  readonly wire: Wire;
   /** The gateway's own session: for lists, and to notice that the server is gone or back. */
   readonly own: UpstreamSession;
   readonly waitMs: number;
@@ -35,7 +34,7 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #slots = new Slots(64, 1_000);
   #state: LinkStatus;
-  /** Set while the server is down: settles when it is back. */
+  /** Set while calls wait for the server: settles when it is back. */
   #wakeUp: PromiseWithResolvers<void> | null = null;
   #isProbing = false;
   #lastWanted = 0;
@@ -70,8 +69,13 @@ export class Link {
   /** Marks the server down, and looks for it again until it is back. */
   lost(reason: string): void {
     this.#isGone(reason);
-    this.#wake();
-    void this.#probeUntilBack();
+    this.look();
+  }
+
+  /** Looks for a server that isn't up, in the background. */
+  look(): void {
+    this.#lastWanted = this.#options.now();
+    if (this.#state.status !== "up") void this.#probeUntilBack();
   }
 
   /**
@@ -127,9 +131,9 @@ export class Link {
   async #backBy(deadline: number): Promise<boolean> {
     const leftMs = deadline - this.#options.now();
     if (leftMs <= 0) return false;
-    this.#lastWanted = this.#options.now();
-    const wakeUp = this.#wake();
-    void this.#probeUntilBack();
+    this.#wakeUp ??= Promise.withResolvers<void>();
+    const wakeUp = this.#wakeUp;
+    this.look();
     return (
       (await within(
         wakeUp.promise.then(() => true),
@@ -138,15 +142,9 @@ export class Link {
     );
   }
 
-  #wake(): PromiseWithResolvers<void> {
-    this.#wakeUp ??= Promise.withResolvers<void>();
-    return this.#wakeUp;
-  }
-
   async #probeUntilBack(): Promise<void> {
     if (this.#isProbing) return;
     this.#isProbing = true;
-    this.#lastWanted = this.#options.now();
     let pauseMs = 0;
     while (this.#state.status !== "up" && this.#options.now() - this.#lastWanted < PROBE_FOR_MS) {
       await pause(pauseMs);

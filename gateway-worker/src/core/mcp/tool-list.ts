@@ -16,7 +16,7 @@ export class ToolList {
   readonly #link: Link;
   readonly #own: UpstreamSession;
   readonly #now: () => number;
-  readonly #changed: (reading: ToolReading) => void;
+  readonly #changed: (tools: readonly ListedTool[]) => void;
   #last: ToolReading | null;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<Trouble | null> | null = null;
@@ -26,7 +26,7 @@ export class ToolList {
     own: UpstreamSession;
     now: () => number;
     stored: readonly ListedTool[] | null;
-    changed: (reading: ToolReading) => void;
+    changed: (tools: readonly ListedTool[]) => void;
   }) {
     this.#link = options.link;
     this.#own = options.own;
@@ -43,6 +43,8 @@ export class ToolList {
   /** Reads a list that is older than `ms`: waits for it where there is none yet, else for 5 s at most. */
   async freshen(ms: number): Promise<void> {
     if (this.#now() - this.#readAt < ms) return;
+    // a server that is away has the list read again when it is back
+    if (this.#link.state.status !== "up") return this.#link.look();
     const reading = this.read();
     if (this.#last === null) await reading;
     else await within(reading, WAIT_WITH_OLD_MS);
@@ -90,7 +92,7 @@ export class ToolList {
     const isNew = JSON.stringify(reading) !== JSON.stringify(this.#last);
     this.#last = reading;
     this.#readAt = this.#now();
-    if (isNew) this.#changed(reading);
+    if (isNew) this.#changed(tools);
     return null;
   }
 

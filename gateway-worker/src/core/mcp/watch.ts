@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, jsonIn, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
 import { Fault, type UpExchange } from "../seam.ts";
 import { Timer } from "../timing.ts";
 import { BadAnswer } from "./exchange.ts";
@@ -84,7 +84,7 @@ export class Watch {
 
   #take(events: readonly SseEvent[]): void {
     for (const event of events) {
-      const message = parsed(event.data);
+      const message = jsonIn(event.data);
       if (isJsonObject(message) && typeof message["method"] === "string") this.#options.heard(message);
     }
   }
@@ -96,14 +96,5 @@ export class Watch {
       this.#isWanted = true;
       this.#exchange?.abort();
     });
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

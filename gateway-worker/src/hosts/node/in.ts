@@ -52,7 +52,9 @@ export class NodeIn implements In {
       };
       this.message.on("data", take);
       this.message.on("end", () => resolve(concatenated(chunks, size)));
-      this.message.on("close", () => reject(new Fault("reset", "the client left")));
+      this.message.on("close", () => {
+        if (!this.message.complete) reject(new Fault("reset", "the client left"));
+      });
     });
   }
 

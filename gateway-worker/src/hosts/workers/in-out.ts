@@ -33,7 +33,7 @@ export class WorkersIn implements In {
     this.path = path.startsWith("/") ? path : `/${path}`;
     this.base = place.base;
     this.peer = request.headers.get("cf-connecting-ip") ?? undefined;
-    this.hasBody = request.body !== null;
+    this.hasBody = request.body !== null && request.headers.get("content-length") !== "0";
     this.wantsUpgrade = request.headers.get("upgrade")?.toLowerCase() === "websocket";
     this.#fields = clientFields(request);
   }
