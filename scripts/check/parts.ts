@@ -19,7 +19,7 @@ export type CheckResult = {
 
 const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
 const PACKAGES = ["shared", "sdk", "gateway-worker", "build-service"];
-const BUDGET_SECONDS = 120;
+const BUDGET_SECONDS = 300;
 const MANIFEST = z.object({
   name: z.string(),
   dependencies: z.record(z.string(), z.string()).default({}),
