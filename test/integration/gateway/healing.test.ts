@@ -274,6 +274,27 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ start }) => {
     expect(said((messagesIn(await post(gateway, "/mcp", call("items_n")))[0] as { result: unknown }).result)).toBe("ok");
   });
 
+  test("a stream that ends before its reply is taken up again behind its last event", async () => {
+    let rest = "";
+    const items = await fixture({
+      name: "items",
+      tools: [[{ name: "items_n" }, () => text("never")]],
+      intercept: (request, response, body) => {
+        if (request.headers["last-event-id"] === "7") {
+          response.writeHead(200, { "content-type": "text/event-stream" }).end(rest);
+          return true;
+        }
+        if (!body.includes("tools/call")) return false;
+        const { id } = JSON.parse(body.toString());
+        rest = `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: text("resumed") })}\n\n`;
+        response.writeHead(200, { "content-type": "text/event-stream" }).end("id: 7\nretry: 10\ndata: \n\n");
+        return true;
+      },
+    });
+    const gateway = await started({ record: { servers: [mcp("items", items)] } });
+    expect(said((messagesIn(await post(gateway, "/mcp", call("items_n")))[0] as { result: unknown }).result)).toBe("resumed");
+  });
+
   test("in the mode consistent one call is under way at a time, whatever its server", async () => {
     let underWay = 0;
     let most = 0;

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@agent-env/protocol";
 import { Fault } from "../seam.ts";
 import { pause, within } from "../timing.ts";
-import { type Answered, BadAnswer } from "./exchange.ts";
+import { BadAnswer } from "./bad-answer.ts";
+import type { Answered } from "./exchange.ts";
 import { Slots } from "./slots.ts";
 import { type Ask, SessionLost, type UpstreamSession } from "./upstream-session.ts";
 

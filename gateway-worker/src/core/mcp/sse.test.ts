@@ -24,7 +24,8 @@ describe("a stream of events", () => {
 
   test("remembers the id, and the retry that was asked for", () => {
     const reader = new SseReader(1_000);
-    expect(reader.push(bytes("id: a\nretry: 250\ndata: x\n\n"))).toEqual([{ data: "x", id: "a" }]);
+    expect(reader.push(bytes("id: a\nretry: 250\ndata: x\n\n"))).toEqual([{ data: "x" }]);
+    expect(reader.lastId).toBe("a");
     expect(reader.retryMs).toBe(250);
   });
 

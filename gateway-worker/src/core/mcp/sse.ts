@@ -1,7 +1,7 @@
 const LINE_END = /[\r\n]/g;
 
 /** One server-sent event with data. */
-export type SseEvent = { readonly data: string; readonly id: string | undefined };
+export type SseEvent = { readonly data: string };
 
 /** An event that is larger than the gateway reads. */
 export class EventTooLarge extends Error {}
@@ -16,8 +16,9 @@ export class SseReader {
   #line: string[] = [];
   #data: string[] = [];
   #size = 0;
-  #id: string | undefined;
   #endedByCr = false;
+  /** The id of the last event that had one. */
+  lastId: string | undefined;
   /** The `retry` that the server asked for. */
   retryMs: number | undefined;
 
@@ -62,7 +63,7 @@ export class SseReader {
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
     if (field === "data") this.#data.push(value);
-    else if (field === "id" && !value.includes("\0")) this.#id = value;
+    else if (field === "id" && !value.includes("\0")) this.lastId = value;
     else if (field === "retry" && /^\d+$/.test(value)) this.retryMs = Number(value);
     return null;
   }
@@ -71,7 +72,7 @@ export class SseReader {
     const data = this.#data;
     this.#data = [];
     this.#size = 0;
-    return data.length === 0 ? null : { data: data.join("\n"), id: this.#id };
+    return data.length === 0 ? null : { data: data.join("\n") };
   }
 }
 

@@ -12,7 +12,8 @@ import {
   VERSION_HEADER,
 } from "@agent-env/protocol";
 import type { Field, Host } from "../seam.ts";
-import { type Answered, BadAnswer, exchange } from "./exchange.ts";
+import { BadAnswer } from "./bad-answer.ts";
+import { type Answered, exchange } from "./exchange.ts";
 
 const OPENING_MS = 30_000;
 const CLOSING_MS = 5_000;

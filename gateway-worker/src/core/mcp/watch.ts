@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, jsonIn, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
 import { Fault, type UpExchange } from "../seam.ts";
 import { Timer } from "../timing.ts";
-import { BadAnswer } from "./exchange.ts";
+import { BadAnswer } from "./bad-answer.ts";
 import { EventTooLarge, type SseEvent, SseReader } from "./sse.ts";
 import type { OpenSession, UpstreamSession, Wire } from "./upstream-session.ts";
 

@@ -3,7 +3,8 @@ import { CARD_PATH, joined, LATEST_LEGACY_VERSION, UserError } from "@agent-env/
 import { z } from "zod";
 import { textOf } from "../../core/body.ts";
 import { readingOf } from "../../core/deployment/card-reading.ts";
-import { BadAnswer, exchange } from "../../core/mcp/exchange.ts";
+import { BadAnswer } from "../../core/mcp/bad-answer.ts";
+import { exchange } from "../../core/mcp/exchange.ts";
 import { Fault } from "../../core/seam.ts";
 import { pause, within } from "../../core/timing.ts";
 import { faultOf, upstream } from "./upstream.ts";

@@ -43,9 +43,8 @@ export class DeploymentObject extends DurableObject<Environment> {
     if (place === null || served === null) return Response.json(unknownDeployment(place?.deployment ?? "").body, { status: 404 });
     const out = new WorkersOut(request);
     const incoming = new WorkersIn(request, place);
-    const handling = served.gateway.handle(incoming, out);
-    handling.catch((error: unknown) => out.fail(error));
-    this.ctx.waitUntil(handling.catch(() => undefined));
+    const handling = served.gateway.handle(incoming, out).catch((error: unknown) => out.fail(error));
+    this.ctx.waitUntil(handling);
     const first = await Promise.race([handling, out.response]);
     if (first === false) return await served.app.fetch(new Request(new URL(incoming.path, request.url), request));
     return await out.response;

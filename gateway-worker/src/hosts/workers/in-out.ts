@@ -153,8 +153,10 @@ export class WorkersOut implements Out {
     this.#response.resolve(new Response(null, { status: 101, headers: headersOf(headers), webSocket }));
   }
 
+  /** A bug: what went wrong is for the log, not for the client. Without effect once there is an answer. */
   fail(error: unknown): void {
-    this.#response.reject(error);
+    console.error(error);
+    this.#response.resolve(Response.json({ error: "internal error" }, { status: 500 }));
   }
 
   onGone(then: () => void): void {
