@@ -7,7 +7,7 @@ import { startWorkerHost } from "../../fixtures/gateway/worker-host.ts";
 
 afterAll(endHosts);
 
-describe("G10 one Worker serves many deployments", () => {
+describe("one Worker serves many deployments", () => {
   test("by path, by host, and each its own", async () => {
     const servers = await Promise.all(["one", "two"].map((name) => mcpFixture({ name, tools: [[{ name: "who" }, () => text(name)]] })));
     const gateways = await Promise.all(

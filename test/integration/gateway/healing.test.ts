@@ -74,7 +74,7 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ start }) => {
     await client.close();
   });
 
-  test("G8 F8 V50 after a restart of the gateway the same session goes on, with the same key at the servers", async () => {
+  test("F8 after a restart of the gateway the same session goes on, with the same key at the servers", async () => {
     const items = await fixture({
       name: "items",
       tools: [[{ name: "items_n" }, ({ meta, session }) => text([meta["agentenv.io/session"], session])]],

@@ -70,7 +70,7 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     await Promise.all([items.close(), stock.close()]);
   });
 
-  test("G3 all pages of all servers are one list, in order, and a clash costs the second tool of that name only", async () => {
+  test("F18 all pages of all servers are one list, in order, and a clash costs the second tool of that name only", async () => {
     const { tools } = await (await client()).listTools();
     expect(tools.map(({ name }) => name)).toEqual(["items_who", "items_rich", "find", "items_progress", "stock_who"]);
     expect(said(await (await client()).callTool({ name: "find" }))).toBe("items");
@@ -154,7 +154,7 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     expect(keys[0]).not.toBe(keys[2]);
   });
 
-  test("G4 a tool hidden by default is neither listed nor called", async () => {
+  test("a tool hidden by default is neither listed nor called", async () => {
     const result = await (await client()).callTool({ name: "items_secret" });
     expect(result).toEqual({ content: [{ type: "text", text: "Tool 'items_secret' is disabled for role 'default'" }], isError: true });
   });
@@ -179,7 +179,7 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     expect(messagesIn(answer).map(({ id }) => id)).toEqual([1]);
   });
 
-  test("G2 32 calls at once with one id on one session each get their own answer", async () => {
+  test("F15 32 calls at once with one id on one session each get their own answer", async () => {
     const made = await post(gateway, "/mcp", { jsonrpc: "2.0", id: 0, method: "initialize", params: {} });
     const session = made.header("mcp-session-id") ?? "";
     const answers = await Promise.all(

@@ -49,7 +49,7 @@ describe.each(HOSTS)("the other routes on the $host host", ({ start }) => {
   const children = async () =>
     ((await raw(gateway, CARD_PATH)).json() as { children_environments: { name: string }[] }).children_environments;
 
-  test("G1 the card is the gateway's over its servers', each leading through /svc", async () => {
+  test("the card is the gateway's over its servers', each leading through /svc", async () => {
     const answer = await raw(gateway, CARD_PATH);
     expect([answer.status, answer.header("content-type")]).toEqual([200, "application/json"]);
     expect(await children()).toEqual([
@@ -71,11 +71,11 @@ describe.each(HOSTS)("the other routes on the $host host", ({ start }) => {
     ]);
   });
 
-  test("G1 a child's own card is at /svc/<key>", async () => {
+  test("a child's own card is at /svc/<key>", async () => {
     expect(((await raw(gateway, `/svc/mcp-items${CARD_PATH}`)).json() as { url: string }).url).toBe("/agentenv");
   });
 
-  test("G1 /state lists every tool, hidden ones too, and what is wrong", async () => {
+  test("/state lists every tool, hidden ones too, and what is wrong", async () => {
     const answer = await raw(gateway, "/state");
     expect([answer.status, answer.json()]).toEqual([
       200,

@@ -215,6 +215,26 @@ describe("start on the node host", () => {
     expect(gateway.output()).toContain("Website card(s) not readable after 1s: shop (connection refused), blog (HTTP 502)\n");
   });
 
+  test("W2.3 where nothing restarts the process, its entry point begins the start again", async () => {
+    const gone = kept(await recorder());
+    const { port } = gone;
+    await gone.close();
+    const gateway = await runNodeHost({
+      INTERNAL_MCP_SERVERS: `crm=${gone.url}/mcp`,
+      MCP_HOST: "127.0.0.1",
+      MCP_PORT: "0",
+      GATEWAY_INTERNAL_SERVER_TIMEOUT_S: "1",
+      GATEWAY_RESTARTS_ITSELF: "1",
+    });
+    clean.push(async () => gateway.child.kill("SIGKILL"));
+    const base = `http://127.0.0.1:${await listeningPort(gateway)}`;
+    await until("the first start has failed", 5_000, () =>
+      gateway.output().includes("MCP server(s) not ready after 1s: crm (connection refused)\n"),
+    );
+    kept(await mcpFixture({ name: "crm", port, tools: [] }));
+    await until("the gateway is ready", 5_000, async () => (await fetch(`${base}/health`)).ok);
+  });
+
   test("V21 an MCP server down past the budget ends the process, naming it", async () => {
     const gone = kept(await recorder());
     await gone.close();

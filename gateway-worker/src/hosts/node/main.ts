@@ -4,12 +4,15 @@ import { UserError } from "@agent-env/protocol";
 import { Deployment } from "../../core/deployment/deployment.ts";
 import { StartFailed, start } from "../../core/deployment/start.ts";
 import { settingsFrom } from "../../core/settings.ts";
+import { pause } from "../../core/timing.ts";
 import type { HostRules } from "../../core/view.ts";
 import { nodeHost } from "./host.ts";
 import { runProbes } from "./probe.ts";
 import { recordFrom } from "./record.ts";
 import { gatewayServer } from "./server.ts";
 import { NodeSql } from "./sql.ts";
+
+const AGAIN_MS = 1_000;
 
 /** Serves the one deployment that the environment names, until it is told to stop or can't start. */
 async function serve(): Promise<void> {
@@ -35,8 +38,22 @@ async function serve(): Promise<void> {
     `gateway ${record.name}: listening on port ${typeof address === "object" && address !== null ? address.port : port}\n`,
   );
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
-  await start(deployment);
+  await untilStarted(deployment);
   process.stderr.write(`gateway ${record.name}: ready\n`);
+}
+
+/** A start that fails ends the process, for its restart policy; where there is none, it is begun again here. */
+async function untilStarted(deployment: Deployment): Promise<void> {
+  const restartsItself = process.env["GATEWAY_RESTARTS_ITSELF"] === "1";
+  for (;;) {
+    try {
+      return await start(deployment);
+    } catch (error) {
+      if (!(error instanceof StartFailed) || !restartsItself) throw error;
+      deployment.host.log(error.message);
+      await pause(AGAIN_MS);
+    }
+  }
 }
 
 function withSiteHosts(hosts: HostRules, servers: readonly { label?: string }[]): HostRules {
