@@ -36,16 +36,23 @@ afterAll(async () => {
   await Promise.all([backend.close(), frontend.close()]);
 });
 
+let wake = (): void => undefined;
+
+function openSocket(): Socket {
+  const opened = connect(gateway.port, "127.0.0.1");
+  opened.setEncoding("latin1");
+  opened.on("data", (chunk: string) => {
+    answers += chunk;
+    wake();
+  });
+  opened.on("error", () => opened.destroy());
+  opened.on("close", () => wake());
+  return opened;
+}
+
 /** Sends one request line as raw bytes, and gives the status. */
 async function statusOf(target: string): Promise<number> {
-  if (socket === undefined || socket.destroyed) {
-    socket = connect(gateway.port, "127.0.0.1");
-    socket.setEncoding("latin1");
-    socket.on("data", (chunk: string) => {
-      answers += chunk;
-    });
-    socket.on("error", () => socket.destroy());
-  }
+  if (socket === undefined || socket.destroyed) socket = openSocket();
   answers = "";
   socket.write(Buffer.from(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1:${gateway.port}\r\n\r\n`, "latin1"));
   for (;;) {
@@ -54,9 +61,8 @@ async function statusOf(target: string): Promise<number> {
     const isWhole = head !== null && (length >= 0 ? answers.length >= head[0].length + length : answers.endsWith("0\r\n\r\n"));
     if (head !== null && (isWhole || socket.destroyed)) return Number(head[1]);
     if (socket.destroyed) return 400;
-    await new Promise((resolve) => {
-      socket.once("data", resolve);
-      socket.once("close", resolve);
+    await new Promise<void>((resolve) => {
+      wake = resolve;
     });
   }
 }
