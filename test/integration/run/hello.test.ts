@@ -49,9 +49,9 @@ describe("agent-env run hello, without Docker", () => {
     expect(first.out.slice(first.out.indexOf("Next:"))).toContain("npx agent-env run examples/suite");
   });
 
-  test("B12 leaves no process and no folder behind", () => {
+  test("B12 leaves no process and no folder behind", async () => {
     expect(deploymentFolders(cli.stateDir)).toEqual([]);
-    expect(processesOf(cli.stateDir)).toEqual([]);
+    await until("every process has ended", 5_000, () => processesOf(cli.stateDir).length === 0);
   });
 
   test("B8.1 a second run writes nothing, and says so for each entry", async () => {
