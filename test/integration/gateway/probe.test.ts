@@ -1,7 +1,10 @@
-import { afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { endHosts } from "../../fixtures/gateway/hosts.ts";
 import { mcpFixture } from "../../fixtures/gateway/mcp-server.ts";
 import { runNodeHost } from "../../fixtures/gateway/node-host.ts";
 import { card, recorder } from "../../fixtures/gateway/recorder.ts";
+
+afterAll(endHosts);
 
 const clean: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { endHosts, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { startNodeHost } from "../../fixtures/gateway/node-host.ts";
 import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   socket?.destroy();
   await gateway.stop();
-  await Promise.all([backend.close(), frontend.close()]);
+  await Promise.all([backend.close(), frontend.close(), endHosts()]);
 });
 
 let wake = (): void => undefined;
