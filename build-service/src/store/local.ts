@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
 import type { Miniflare } from "miniflare";
@@ -65,7 +65,7 @@ export function hasLocalStore(stateDir: string): boolean {
 /** Makes the state folder where it isn't there. Throws a UserError (exit code 2) that names it when it can't be used. */
 export function makeStateDir(stateDir: string): void {
   try {
-    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    makeFolder(stateDir);
     accessSync(stateDir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new UserError(
@@ -93,6 +93,18 @@ function newSignalHandlers(): () => void {
       for (const handler of process.listeners(signal)) if (!before[index]?.has(handler)) process.off(signal, handler);
     }
   };
+}
+
+/** One folder after the other: where none can be made (`/proc`), Node's own recursive form never returns. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!existsSync(path)) throw error;
+  }
 }
 
 async function startMiniflare(persistPath: string): Promise<Miniflare> {

@@ -96,12 +96,19 @@ test("reading a state folder that isn't there makes none", async () => {
   expect(existsSync(missing)).toBe(false);
 });
 
-test("a state folder that can't be made is one clear error with exit code 2", async () => {
-  const taken = join(stateDir, "file");
-  writeFileSync(taken, "");
-  const error: unknown = await openLocalStore(join(taken, "state"), "write").catch((thrown: unknown) => thrown);
+test.each([
+  ["below a file", () => join(takenFile(), "state")],
+  ["where the system makes no folders", () => "/proc/agent-env/state"],
+])("a state folder that can't be made, %s, is one clear error with exit code 2", async (_, path) => {
+  const error: unknown = await openLocalStore(path(), "write").catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: "UserError", exitCode: 2, next: "set AGENT_ENV_STATE_DIR to a folder that you can write" });
 });
+
+function takenFile(): string {
+  const taken = join(stateDir, "file");
+  writeFileSync(taken, "");
+  return taken;
+}
 
 test.skipIf(process.platform !== "linux")("workerd ends with the process that opened the store, also when that is killed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-env-killed-"));
