@@ -159,7 +159,7 @@ describe("B5 references", () => {
       { "tasks/a.json": "[]", "evals/e.toml": 'tasks = ["a", { task = "a", version = 1 }, "a", 1]\n' },
       [
         'bad-ref evals/e.toml: tasks[3]: expected "<name or id>" or { task = "<name or id>", version = <whole number from 1> }, and found 1',
-        "eval-twice evals/e.toml: tasks[2]: is tasks[0] again: a task is listed once; for repeat runs use --k",
+        "eval-twice evals/e.toml: tasks[2]: is tasks[0] again: a task is listed once",
         'pinned evals/e.toml: tasks[1]: "a" is this bundle\'s own, which is written by this run and has no fixed version: leave out the version',
       ],
     ],

@@ -93,7 +93,7 @@ function repeatedTasks(entry: EvalEntry, refs: readonly ResolvedRef[]): Problem[
   return refs.flatMap((ref, index) => {
     const first = refs.findIndex((other) => other.target.id === ref.target.id && other.version === ref.version);
     if (first >= index) return [];
-    const message = `is ${refs[first]?.field} again: a task is listed once; for repeat runs use --k`;
+    const message = `is ${refs[first]?.field} again: a task is listed once`;
     return [{ code: "eval-twice", path: `${shownText(tomlPath(entry))}: ${ref.field}`, message }];
   });
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -98,9 +98,50 @@ describe("bad input", () => {
   });
 
   test("--json says the same as one document", async () => {
-    const { exitCode, out, err } = await cli("run", "helo", "--json");
-    expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "helo: no such bundle" }, exit_code: 1 });
+    const { exitCode, out, err } = await cli("env", "get-instance", "--id", "x", "--json");
+    expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "x: no such deployment" }, exit_code: 1 });
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: "" });
+  });
+
+  test("--json of a command line that can't be read is a document too, exit code 2", async () => {
+    const { exitCode, out } = await cli("env", "stop", "--json");
+    expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "error: missing required argument 'id'" }, exit_code: 2 });
+    expect(exitCode).toBe(2);
+  });
+
+  test.each([
+    ["a bundle that isn't there", ["run", "helo"], 1],
+    ["a sandbox that isn't known", ["run", "hello", "--sandbox", "docker"], 2],
+    ["a dry run of a bundle that isn't there", ["run", "helo", "--dry-run"], 1],
+  ])("run --json ends with a result line, also for %s", async (_, words, code) => {
+    const { exitCode, out, err } = await cli(...words, "--json");
+    const lines = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ kind: "result", format_version: 1, exit_code: code, error: { next: expect.any(String) } });
+    expect({ exitCode, err }).toEqual({ exitCode: code, err: "" });
+  });
+
+  test("a refused run --json names each problem on a line, and then the result", async () => {
+    mkdirSync(join(folder, "bundle", "tasks"), { recursive: true });
+    writeFileSync(join(folder, "bundle", "tasks", "a.json"), "{}");
+    const { exitCode, out } = await cli("run", "./bundle", "--json");
+    const kinds = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).kind);
+    expect({ exitCode, kinds }).toEqual({ exitCode: 1, kinds: ["problem", "result"] });
+  });
+
+  test("--version belongs to the command that takes it", async () => {
+    const { exitCode, out, err } = await cli("env", "deploy", "--id", "x", "--version", "0");
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
+    expect(err).toContain("It takes a number from 1 to");
+  });
+
+  test("a wrong option names the help of its own command", async () => {
+    expect((await cli("bundle", "check", "x", "--colour")).err).toContain("(agent-env bundle check --help lists its options)");
   });
 });
 

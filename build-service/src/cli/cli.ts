@@ -23,6 +23,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   const program = new Command("agent-env")
     .description("Turns a folder of MCP servers and websites into running environments for AI agents.")
     .version(version(), "-V, --version", "print the version")
+    .enablePositionalOptions()
     .showHelpAfterError("(agent-env --help lists the commands and options)");
   for (const load of commandsFor(argv)) {
     const add = await load();
@@ -45,7 +46,7 @@ function commandsFor(argv: readonly string[]): (() => Promise<AddCommand>)[] {
 }
 
 /** Every command takes the common options, writes to our streams, and throws instead of ending the process. */
-function prepare(command: Command, io: Io): void {
+function prepare(command: Command, io: Io, words = "agent-env"): void {
   command.exitOverride();
   command.configureOutput({
     writeOut: (text) => io.out.write(text),
@@ -60,8 +61,8 @@ function prepare(command: Command, io: Io): void {
       .option("--no-color", "print without colours");
   }
   for (const child of command.commands) {
-    child.showHelpAfterError(`(agent-env ${child.name()} --help lists its options)`);
-    prepare(child, io);
+    child.showHelpAfterError(`(${words} ${child.name()} --help lists its options)`);
+    prepare(child, io, `${words} ${child.name()}`);
   }
 }
 

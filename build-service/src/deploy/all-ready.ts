@@ -120,7 +120,7 @@ class NotReady extends Error {
   }
 }
 
-async function explained({ service, when, reason }: NotReady, { deploymentId, session, options }: Started): Promise<UserError> {
+async function explained({ service, when, reason }: NotReady, { session, options }: Started): Promise<UserError> {
   const written = (await session.logs(service, LOG_LINES)).trimEnd();
   const log = written
     .split("\n")
@@ -128,7 +128,7 @@ async function explained({ service, when, reason }: NotReady, { deploymentId, se
     .join("\n");
   const kind = options.sandbox === "process" ? "process" : "container";
   return new UserError({
-    what: `${deploymentId}: the ${kind} ${service} is not ready (${when}): ${reason}`,
+    what: `the ${kind} ${service} is not ready (${when}): ${reason}`,
     why: log === "" ? "it has written nothing" : `its last lines:\n${log}`,
     next: "mend what they name, then deploy again",
   });

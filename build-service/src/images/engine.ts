@@ -117,7 +117,9 @@ function whyUnreachable(error: unknown): string {
     case "ECONNRESET":
       return `${at} took the connection and gave no answer`;
     case null:
-      return `${at} answered: ${engineMessage(error)}`;
+      return engineMessage(error) === ""
+        ? `${at} gave no answer within ${ANSWER_BUDGET_MS / 1000} s`
+        : `${at} answered: ${engineMessage(error)}`;
     default:
       return `${at}: ${messageOf(error)}`;
   }

@@ -21,6 +21,14 @@ describe("a log", () => {
   });
 });
 
+describe("what a script says", () => {
+  test("can't repaint the terminal, nor be taken for a line of ours", () => {
+    const { output, written } = recorder(false);
+    textReporter(output, () => 0).emit({ kind: "log", level: "info", message: "red \u001b[31m\r\ntasks/a.json: passed" });
+    expect(written).toEqual(["red \\u001b[31m\\u000d\n  tasks/a.json: passed\n"]);
+  });
+});
+
 describe("a terminal", () => {
   test("shows what is going on in its last line, cut to its width, and clears it at the end", () => {
     const { output, written } = recorder(true);

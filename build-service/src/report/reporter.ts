@@ -1,5 +1,6 @@
 import type { Emit, StageEvent } from "./events.ts";
 import { lineOf, progressOf } from "./lines.ts";
+import { printable, setIn } from "./printable.ts";
 
 /** Reads the stream of events and shows it. `close` leaves the terminal as a shell expects it. */
 export type Reporter = { readonly emit: Emit; close(): void };
@@ -15,7 +16,7 @@ export function textReporter(output: Output, now: () => number): Reporter {
     return {
       emit: (event) => {
         const line = lineOf(event);
-        if (line !== null) output.write(`${line}\n`);
+        if (line !== null) output.write(`${setIn(line, "  ")}\n`);
       },
       close: () => {},
     };
@@ -31,9 +32,9 @@ export function textReporter(output: Output, now: () => number): Reporter {
   return {
     emit: (event) => {
       const line = lineOf(event);
-      if (line !== null) output.write(`${CLEAR_LINE}${line}\n`);
+      if (line !== null) output.write(`${CLEAR_LINE}${setIn(line, "  ")}\n`);
       const text = progressOf(event);
-      if (text !== null && text !== progress?.text) progress = { text, since: now() };
+      if (text !== null && text !== progress?.text) progress = { text: printable(text).replaceAll("\n", " "), since: now() };
       draw();
     },
     close: () => {

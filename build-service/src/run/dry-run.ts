@@ -37,6 +37,23 @@ export function dryRunText({ plan, sandbox }: Pick<Planned, "plan" | "sandbox">,
   ].join("\n");
 }
 
+/** The same for `--json`: what `kind: "plan"` lines don't say. Its keys are a contract. */
+export function dryRunResult({ plan, sandbox }: Pick<Planned, "plan" | "sandbox">, setUpFirst: readonly string[]) {
+  return {
+    dry_run: true,
+    bundle: plan.bundle.idRoot,
+    sandbox: sandbox.name,
+    store_refs: plan.storeRefs.map(({ kind, id, version, pinned }) => ({ kind, id, version, pinned })),
+    images: plan.writes.flatMap(({ entry, version, source }) =>
+      source === undefined ? [] : [{ entry, version, source_digest: source.digest }],
+    ),
+    set_up_first: setUpFirst,
+    tasks: plan.tasks.map(({ path }) => path),
+    evals: plan.evals.map(({ path, tasks }) => ({ path, tasks: tasks.length })),
+    not_selected: plan.leftOut,
+  };
+}
+
 /** `envs/items: v2 (files changed: server.py)`, or `envs/items: v2, unchanged`. */
 function writeLine({ entry, version, reasons }: PlannedWrite): string {
   return `${entry}: v${version}${reasons.length === 0 ? ", unchanged" : ` (${reasons.join("; ")})`}`;

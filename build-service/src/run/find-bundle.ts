@@ -21,6 +21,13 @@ export function shippedBundles(): ReadonlyMap<string, string> {
  * so (5-run §13.6). Throws a UserError when there is neither.
  */
 export function findBundle(asked: string, cwd: string): FoundBundle {
+  if (asked === "") {
+    throw new UserError({
+      what: "the bundle: its name is empty",
+      why: "a folder or an installed bundle is named",
+      next: "agent-env run lists the installed ones",
+    });
+  }
   const shipped = shippedBundles();
   const folder = shipped.get(asked);
   const isFolder = statSync(resolve(cwd, asked), { throwIfNoEntry: false })?.isDirectory() === true;

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { UserError } from "@agent-env/protocol";
 import { systemError } from "../report/system-error.ts";
+import { Interrupted } from "./interrupted.ts";
 import type { TaskResult } from "./task-run.ts";
 
 /** Runs whose results are kept in the state folder (5-run §10.3). */
@@ -54,6 +55,7 @@ export function taskEntry(result: TaskResult, version: number | null): RunResult
 
 function errorText(thrown: unknown): { error: string; why: string | null; next: string | null } {
   const error = systemError(thrown) ?? thrown;
+  if (error instanceof Interrupted) return { error: error.message, why: null, next: null };
   if (error instanceof UserError) return { error: error.message, why: error.why, next: error.next };
   return { error: error instanceof Error ? (error.stack ?? error.message) : String(error), why: null, next: null };
 }

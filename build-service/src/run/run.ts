@@ -5,6 +5,7 @@ import { plannedEnv } from "../bundle/planned-env.ts";
 import { deployEnv } from "../deploy/deploy.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { loadDeployableEnv } from "../deploy/env.ts";
+import { findLeftovers } from "../deploy/gc.ts";
 import { standIns } from "../images/stand-ins.ts";
 import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
@@ -17,6 +18,7 @@ import { readVersion } from "../store/versions.ts";
 import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
 import type { FoundBundle } from "./find-bundle.ts";
+import { Interrupted } from "./interrupted.ts";
 import { pooled } from "./pool.ts";
 import { preflight } from "./preflight.ts";
 import { belowThreshold, keepResult, type RunResult, taskEntry } from "./result.ts";
@@ -78,6 +80,7 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
   const { planned, store } = await planAndOpen(request);
   const held = holdRun(stateDir, runId);
   try {
+    await sayLeftovers(store, request);
     const { sandbox, needsGatewayImage } = planned;
     const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder() : null;
     const plan = await materialize(planned.plan, { store, emit, builder, runId, signal });
@@ -119,6 +122,14 @@ async function hasGateway(plan: Plan, store: Store): Promise<boolean> {
   const deploys = plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env"));
   const envs = await Promise.all([...new Set(deploys.map((step) => String(step["env_id"])))].map((id) => plannedEnv(plan, store, id)));
   return envs.some(({ provider }) => provider === "gateway");
+}
+
+/** What earlier runs left is no secret: it takes ports and memory. */
+async function sayLeftovers(store: Store, { stateDir, emit }: RunRequest): Promise<void> {
+  const found = await findLeftovers({ store, stateDir });
+  const deployments = new Set(found.map(({ deploymentId }) => deploymentId));
+  if (found.length === 0) return;
+  emit({ kind: "log", level: "warning", message: `left over of earlier runs: ${[...deployments].join(", ")}; agent-env gc removes it` });
 }
 
 /** Images that were built on stand-ins are not what they would be elsewhere. */
@@ -171,17 +182,23 @@ function resultOf(run: { request: RunRequest; plan: Plan; results: readonly Task
     tasks: entry.tasks.length,
     passed: entry.tasks.filter((id) => passed.has(id)).length,
   }));
-  const missed = request.minScore === null ? [] : belowThreshold(tasks, request.minScore);
-  const isFailed = tasks.some(({ outcome, left_up }) => outcome === "failed" || outcome === "cancelled" || left_up.length > 0);
   return {
     format_version: 1,
     run_id: runId,
     bundle: plan.bundle.idRoot,
     started_at: startedAt.toISOString(),
     ended_at: new Date().toISOString(),
-    exit_code: isFailed || missed.length > 0 ? 1 : 0,
+    exit_code: exitCode(request, tasks),
     tasks,
     evals,
     threshold: request.minScore,
   };
+}
+
+/** 5-run §11.1. A run that is kept up ends by Ctrl-C, as it was asked to. */
+function exitCode({ signal, keep, minScore }: RunRequest, tasks: RunResult["tasks"]): number {
+  const { reason } = signal;
+  if (keep === null && reason instanceof Interrupted) return reason.exitCode;
+  const isFailed = tasks.some(({ outcome, left_up }) => outcome === "failed" || outcome === "cancelled" || left_up.length > 0);
+  return isFailed || (minScore !== null && belowThreshold(tasks, minScore).length > 0) ? 1 : 0;
 }

@@ -1,3 +1,4 @@
+import { setIn } from "../report/printable.ts";
 import type { RunResult } from "./result.ts";
 import { belowThreshold } from "./result.ts";
 
@@ -24,9 +25,9 @@ function taskLines(task: RunResult["tasks"][number]): string[] {
   return [
     `${task.path}: ${task.outcome}${scores.length === 0 ? "" : ` (${scores.join(", ")})`}, ${task.duration_s.toFixed(1)} s`,
     ...task.failed_steps.flatMap(({ step_id, error, why, next }) => [
-      `  step ${JSON.stringify(step_id)}: ${error}`,
-      ...(why === null ? [] : [`    ${why}`]),
-      ...(next === null ? [] : [`    Next: ${next}`]),
+      `  step ${JSON.stringify(step_id)}: ${setIn(error, "  ")}`,
+      ...(why === null ? [] : [`    ${setIn(why, "    ")}`]),
+      ...(next === null ? [] : [`    Next: ${setIn(next, "    ")}`]),
     ]),
   ];
 }

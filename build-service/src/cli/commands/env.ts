@@ -1,4 +1,4 @@
-import { UserError } from "@agent-env/protocol";
+import { type DeploymentRecord, UserError } from "@agent-env/protocol";
 import { deployEnv } from "../../deploy/deploy.ts";
 import { loadDeployableEnv } from "../../deploy/env.ts";
 import { getDeployment, listDeployments } from "../../deploy/list.ts";
@@ -7,7 +7,7 @@ import { stopDeployment } from "../../deploy/teardown.ts";
 import { chooseSandbox } from "../../run/choose-sandbox.ts";
 import { edgeUrlOf } from "../../run/edge-url.ts";
 import { localEnvId } from "../../run/local-env-id.ts";
-import { holdRun, newRunId } from "../../run/run-lock.ts";
+import { holdRun, newRunId, runIsAlive } from "../../run/run-lock.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { openLocalStore } from "../../store/local.ts";
 import type { Store } from "../../store/store.ts";
@@ -35,14 +35,16 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .option("--all", "also those that have ended")
     .action(async (options: CommonOptions & { all?: boolean }) => {
       const records = await reading(io, async (store) => listDeployments(store));
-      const shown = records.filter(({ status }) => options.all || status === "up");
+      const shown = await Promise.all(
+        records.filter(({ status }) => options.all || status === "up").map((record) => withState(record, io)),
+      );
       const rows = shown.map((record) => [
         record.env_id ?? "",
         record.deployment_id ?? "",
         record.sandbox_type ?? "",
         record.created_at_utc ?? "",
         record.expires_at_utc ?? "",
-        record.status,
+        record.state,
       ]);
       const text =
         rows.length === 0 ? "no deployment is up" : columns([["ENV", "DEPLOYMENT", "SANDBOX", "STARTED", "EXPIRES", "STATE"], ...rows]);
@@ -68,6 +70,13 @@ export const envCommand: AddCommand = (parent, io, end) => {
       const reporter = progressFor(io, options);
       try {
         const known = await getDeployment(store, id);
+        if (known === null)
+          reporter.emit({
+            kind: "log",
+            entry: id,
+            level: "warning",
+            message: "no deployment has this id; what carries its label is removed",
+          });
         const { leftUp } = await stopDeployment(known?.deployment_id ?? id, { store, stateDir, emit: reporter.emit });
         reporter.close();
         const text =
@@ -95,6 +104,12 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .option("--memory-mb <n>", "memory a container may use", numberIn(16, 1_048_576))
     .action(async (options: DeployOptions) => deploy(options, io));
 };
+
+/** A record says `up` until it is closed: what is left of a run that was killed says so too. */
+async function withState(record: DeploymentRecord, io: Io): Promise<DeploymentRecord & { readonly state: string }> {
+  const isLeft = record.status === "up" && record.owner !== null && !(await runIsAlive(stateDirOf(io.env), record.owner));
+  return { ...record, state: isLeft ? "left over: agent-env gc" : record.status };
+}
 
 async function deploy(options: DeployOptions, io: Io): Promise<void> {
   const { gateway, gatewayMode } = options;

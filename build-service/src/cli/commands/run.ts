@@ -3,14 +3,15 @@ import { Refused } from "@agent-env/protocol";
 import { type Command, Option } from "commander";
 import type { Deployment } from "../../deploy/deployment.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
-import { dryRunText } from "../../run/dry-run.ts";
+import type { Emit } from "../../report/events.ts";
+import { dryRunResult, dryRunText } from "../../run/dry-run.ts";
 import { findBundle, shippedBundles } from "../../run/find-bundle.ts";
 import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { summaryText } from "../../run/summary.ts";
 import { openLocalStore } from "../../store/local.ts";
 import type { AddCommand } from "../cli.ts";
-import { Interrupted } from "../interrupt.ts";
+import { failureLine } from "../failure.ts";
 import { type CommonOptions, columns, type Io, reporterFor } from "../io.ts";
 import { numberIn } from "../numbers.ts";
 
@@ -64,7 +65,22 @@ export function addRunOptions(command: Command): Command {
 /** Runs the bundle, or says what a run would do. Gives the exit code. */
 export async function runOrPlan(asked: string, options: RunOptions, io: Io): Promise<number> {
   const reporter = reporterFor(io, options);
-  const request: RunRequest = {
+  try {
+    const request = requestOf(asked, options, io, reporter.emit);
+    return options.dryRun ? await plan(request, options, io) : await run(request, options, io, asked);
+  } catch (error) {
+    if (!options.json) throw error;
+    if (error instanceof Refused) for (const problem of error.problems) reporter.emit({ kind: "problem", problem });
+    const { line, exitCode } = failureLine(error, io);
+    io.out.write(line);
+    return exitCode;
+  } finally {
+    reporter.close();
+  }
+}
+
+function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit): RunRequest {
+  return {
     bundle: findBundle(asked, io.cwd),
     stateDir: stateDirOf(io.env),
     tasks: options.task,
@@ -74,29 +90,26 @@ export async function runOrPlan(asked: string, options: RunOptions, io: Io): Pro
     concurrency: options.concurrency ?? 4,
     minScore: options.minScore ?? null,
     keep: options.keep ? (deployments) => showKept(deployments, io) : null,
-    emit: reporter.emit,
+    emit,
     signal: io.signal,
   };
-  try {
-    return options.dryRun ? await plan(request, options, io) : await run(request, options, io, asked);
-  } catch (error) {
-    if (!(error instanceof Refused) || !options.json) throw error;
-    for (const problem of error.problems) reporter.emit({ kind: "problem", problem });
-    return 1;
-  } finally {
-    reporter.close();
-  }
 }
 
 async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<number> {
   const store = await openLocalStore(request.stateDir, "read");
   try {
     const planned = await planRun(request, store);
-    for (const { entry, version, reasons } of options.json ? planned.plan.writes : []) {
+    const gateway = planned.needsGatewayImage ? await gatewayToWrite(store) : null;
+    const setUpFirst = gateway === null ? [] : [`the gateway: ${gateway}`];
+    if (!options.json) {
+      io.out.write(`${dryRunText(planned, setUpFirst)}\n`);
+      return 0;
+    }
+    for (const { entry, version, reasons } of planned.plan.writes) {
       request.emit({ kind: "plan", entry, version, reasons, message: reasons.length === 0 ? "unchanged" : reasons.join("; ") });
     }
-    const gateway = planned.needsGatewayImage ? await gatewayToWrite(store) : null;
-    if (!options.json) io.out.write(`${dryRunText(planned, gateway === null ? [] : [`the gateway: ${gateway}`])}\n`);
+    const result = { at: new Date().toISOString(), kind: "result", format_version: 1, exit_code: 0, ...dryRunResult(planned, setUpFirst) };
+    io.out.write(`${JSON.stringify(result)}\n`);
     return 0;
   } finally {
     await store.close();
@@ -110,8 +123,7 @@ async function run(request: RunRequest, options: RunOptions, io: Io, asked: stri
     io.out.write(`${summaryText(result, shownPath(io.cwd, path))}\n`);
     if (request.bundle.installed !== null && result.exit_code === 0) io.out.write(`${whatNext(asked)}\n`);
   }
-  const { reason } = io.signal;
-  return request.keep === null && reason instanceof Interrupted ? reason.exitCode : result.exit_code;
+  return result.exit_code;
 }
 
 /** As a person would name the file from here. */

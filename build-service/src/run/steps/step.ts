@@ -28,6 +28,15 @@ export type StepType = {
 /** Fields that every step has, whatever its type (5-run §7). */
 const COMMON_FIELDS = ["id", "type", "version", "depends_on", "fail_task_on_error", "retry_config"];
 
+/** What a field lacks, in a sentence. */
+function issueText(issue: z.core.$ZodIssue): string {
+  const field = issue.path.join(".") || "the step";
+  if (issue.code !== "invalid_type") return `${field}: ${issue.message}`;
+  return issue.message.endsWith("received undefined")
+    ? `${field} is missing: it takes a ${issue.expected}`
+    : `${field} takes a ${issue.expected}`;
+}
+
 /** A step type from its fields' schema, so that checking, storing and running read a step in one way. */
 export function stepOf<Shape extends z.ZodRawShape>(definition: {
   readonly type: string;
@@ -44,7 +53,7 @@ export function stepOf<Shape extends z.ZodRawShape>(definition: {
     entityRefs,
     problems(raw) {
       const read = fields.safeParse(raw);
-      if (!read.success) return read.error.issues.map((issue) => `${issue.path.join(".") || "step"}: ${issue.message}`);
+      if (!read.success) return read.error.issues.map(issueText);
       return definition.check?.(read.data) ?? [];
     },
     unknownFields: (raw) => Object.keys(raw).filter((key) => !(key in fields.shape) && !COMMON_FIELDS.includes(key)),

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { residentBytes } from "../../providers/sandbox/process/process-table.ts";
+import { endStrays } from "../../providers/sandbox/process/strays.ts";
 import { logLines } from "./log-lines.ts";
 
 /**
@@ -50,6 +51,7 @@ export async function runChild(request: ChildRequest): Promise<ChildEnd> {
     return await firstEnd(child, request);
   } finally {
     endGroup(child);
+    await endStrays(request.folder);
     const drained = AbortSignal.timeout(DRAIN_MS);
     await Promise.race([closed, new Promise((resolve) => drained.addEventListener("abort", resolve))]);
     for (const stream of child.stdio) stream?.destroy();

@@ -9,6 +9,7 @@ import { planImage } from "./image-plan.ts";
 import { thisMachine } from "./machine.ts";
 import { allRegistrations, deploymentFolder, type Registration, readRegistration, writeRegistration } from "./registration.ts";
 import { processSession } from "./session.ts";
+import { endStrays } from "./strays.ts";
 
 /** Servers as processes of this machine, run from their images' sources (P3, 5-run §5.6). It isolates nothing. */
 export const processProvider: SandboxProvider = {
@@ -60,6 +61,8 @@ export const processProvider: SandboxProvider = {
         return [];
       }),
     );
+    const strays = await endStrays(folder);
+    if (strays !== null) left.push([{ kind: "process", name: deploymentId, reason: strays }]);
     // The folder holds the registration: as long as something runs, it has to be found again.
     return left.flat().length > 0 ? left.flat() : await removeFolder(folder);
   },

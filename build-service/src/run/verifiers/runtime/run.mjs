@@ -58,9 +58,17 @@ function onlyFinite(key, value) {
 
 async function failed(kind, error) {
   const isError = error instanceof Error;
-  process.stderr.write(`${(isError && error.stack) || error}\n`);
+  process.stderr.write(`${isError ? ownFrames(error.stack) : error}\n`);
   await printed();
   send({ failed: { kind, message: isError ? `${error.name}: ${error.message}` : String(error) } });
+}
+
+/** The stack as the script's author knows it: without the frames of what called it. */
+function ownFrames(stack) {
+  return String(stack)
+    .split("\n")
+    .filter((line) => !line.includes(import.meta.url) && !line.includes("(node:internal/"))
+    .join("\n");
 }
 
 function send(message) {

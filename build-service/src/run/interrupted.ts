@@ -1,0 +1,13 @@
+export type StopSignal = "SIGINT" | "SIGTERM";
+const EXIT_CODES: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+/** Why a command was asked to stop: the reason of its aborted signal. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: StopSignal) {
+    super(`interrupted by ${signal}`);
+    this.name = "Interrupted";
+    this.exitCode = EXIT_CODES[signal];
+  }
+}
