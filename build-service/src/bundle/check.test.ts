@@ -291,10 +291,10 @@ describe("B5 refusals of tasks", () => {
         { id: "y", type: "deploy_env", env_id: "a", ttl_seconds: "1", fail_task_on_error: "no", retry_config: { max_retries: -1 } },
       ),
       [
-        "bad-step tasks/t.json: step 'x': env_id: Invalid input: expected string, received number",
+        "bad-step tasks/t.json: step 'x': env_id: expected a string, and found 1",
         "bad-step tasks/t.json: step 'y': fail_task_on_error: expected true or false, and found \"no\"",
         'bad-step tasks/t.json: step \'y\': retry_config: expected {"retry_from_step_id": "<step id>", "max_retries": <whole number from 0>}, and found {"max_retries":-1}',
-        "bad-step tasks/t.json: step 'y': ttl_seconds: Invalid input: expected number, received string",
+        "bad-step tasks/t.json: step 'y': ttl_seconds: expected a number, and found \"1\"",
       ],
     ],
     [
