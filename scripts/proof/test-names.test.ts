@@ -4,10 +4,10 @@ import { leadingIds, namedTests } from "./test-names.ts";
 
 describe("a test proves the ids that its name starts with", () => {
   const names: [name: string, ids: string[]][] = [
-    ["B3.2 the card's name counts", ["B3.2"]],
-    ["B3.1, B3.2 both names", ["B3.1", "B3.2"]],
-    ["W4 B5 two", ["W4", "B5"]],
-    ["G10: one core", ["G10"]],
+    [`${"B3.2"} the card's name counts`, ["B3.2"]],
+    [`${"B3.1"}, B3.2 both names`, ["B3.1", "B3.2"]],
+    [`${"W4"} B5 two`, ["W4", "B5"]],
+    [`${"G10"}: one core`, ["G10"]],
     ["P4", ["P4"]],
     ["what B3.2 says", []],
     ["B3.2x is no id", []],
@@ -24,12 +24,13 @@ test("every way to write a test is read", () => {
     'describe.skipIf(true)("P1 conditional", () => {});',
     "test(`N8 template " + "$" + "{1}`, () => {});",
     'call("B9 something else");',
+    'test.each([["B3.3 a row", 1], ["B4", 2]])("%s", () => {});',
   ].join("\n");
   expect(
     namedTests("a.test.ts", text)
       .flatMap(({ ids }) => ids)
       .sort(),
-  ).toEqual(["B1.1", "B2.1", "N8", "P1", "W3.2"]);
+  ).toEqual(["B1.1", "B2.1", "B3.3", "N8", "P1", "W3.2"]);
 });
 
 describe("requirements", () => {

@@ -15,6 +15,11 @@ export function namedTests(file: string, text: string): NamedTest[] {
       const name = first.type === "Literal" && typeof first.value === "string" ? first.value : templateText(first, text);
       if (name !== null && leadingIds(name).length > 0) found.push({ file, name, ids: leadingIds(name) });
     },
+    // A row of a table of tests: its first element is the test's name.
+    ArrayExpression({ elements: [first] }) {
+      if (first?.type !== "Literal" || typeof first.value !== "string" || !/ \S/.test(first.value)) return;
+      if (leadingIds(first.value).length > 0) found.push({ file, name: first.value, ids: leadingIds(first.value) });
+    },
   });
   visitor.visit(parseSync(file, text).program);
   return found;

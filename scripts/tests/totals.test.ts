@@ -30,7 +30,7 @@ describe("in continuous integration a skipped test", () => {
   });
 
   test("stays skipped when its service needs an account", () => {
-    const modal = outcome({ passed: 2, skipped: ["P2 the real service runs an image (needs an account: Modal)"] });
+    const modal = outcome({ passed: 2, skipped: ["the real service runs an image (needs an account: Modal)"] });
     expect(strict(modal)).toEqual(modal);
   });
 

@@ -163,7 +163,7 @@ describe("B5 refusals of env folders", () => {
   });
 });
 
-describe("B3 the env's name", () => {
+describe("B3.1 B3.3 the env's name", () => {
   const cases: [string, FolderTree, string[]][] = [
     ["B3.1 the toml's value wins over the card", { ...server("a", environmentName("other")), "envs/a/server.py": card("items") }, []],
     ["B3.2 left out, the card in the source names it", { ...server("a", ""), "envs/a/server.py": card("items") }, []],

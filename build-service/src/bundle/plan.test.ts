@@ -238,6 +238,25 @@ describe("B8.1, B8.2 what is written anew", () => {
   });
 });
 
+describe("B2.3 an image key that names an image of the store", () => {
+  test.each([
+    ['image = "mail-image"', 2],
+    ['image = { artifact = "mail-image", version = 1 }', 1],
+  ])("%s is version %i of it, and nothing is built", async (image, version) => {
+    using folder = temporaryFolder({
+      "envs/own/env.toml": `environment_name = "own"\n${image}\n`,
+      "tasks/t.json": JSON.stringify([{ id: "deploy", type: "deploy_env", env_id: "own" }]),
+    });
+    const store = memoryStore();
+    await putMail(store);
+    await putMail(store);
+    const made = await make({ folder: folder.path, store });
+    expect(made.plan.writes.map(({ entry }) => entry)).toEqual(["envs/own", "tasks/t.json"]);
+    const key = store.keys().find((candidate) => candidate.startsWith("records/env/local/") && candidate.endsWith("/1.json"));
+    expect(store.json(key ?? "")).toMatchObject({ docker_image_artifact: { id: "mail-image", version, type: "docker_image" } });
+  });
+});
+
 describe("B9 a store reference without a version", () => {
   test("is pinned at the version that the plan read, even if a newer one lands meanwhile", async () => {
     using folder = temporaryFolder(withMail('mcp_server_envs = ["own", "mail"]\n'));

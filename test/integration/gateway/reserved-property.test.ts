@@ -150,7 +150,7 @@ const spelling = fc
       start + chars.map((char, at) => (char === "/" ? (joints[at % joints.length] ?? "/") : char)).join("") + end,
   );
 
-test(`W3 W3.2 no spelling of a reserved path reaches a site (${RUNS} spellings)`, async () => {
+test(`W3.2 no spelling of a reserved path reaches a site (${RUNS} spellings)`, async () => {
   await fc.assert(
     fc.asyncProperty(spelling, async (path) => {
       frontend.received.length = 0;
@@ -166,7 +166,7 @@ test(`W3 W3.2 no spelling of a reserved path reaches a site (${RUNS} spellings)`
   );
 }, 600_000);
 
-test("W3 what is no reserved path arrives exactly as the URL parser leaves it", async () => {
+test("W3.2 what is no reserved path arrives exactly as the URL parser leaves it", async () => {
   const words = fc.constantFrom("mcpx", "x", "a%2Fb", "agentenvy", "shop", "a+b", "c;p=1", "%C3%A9", "index.html", "a%20b", "%252F");
   await fc.assert(
     fc.asyncProperty(
