@@ -1,0 +1,101 @@
+import { problemLine } from "@agent-env/protocol";
+import { describe, expect, test } from "vitest";
+import { type FolderTree, temporaryFolder } from "../../../test/fixtures/folder.ts";
+import { plan } from "../../../test/fixtures/make-bundle.ts";
+import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import { preflight } from "./preflight.ts";
+
+const SERVER: FolderTree = {
+  "envs/a/Dockerfile": `FROM node:24-slim\nCOPY . .\nCMD ["node", "x.js"]\n`,
+  "envs/a/env.toml": 'environment_name = "a"\n',
+  "envs/alone/Dockerfile": `FROM node:24-slim\nCMD ["node", "x.js"]\n`,
+  "envs/alone/env.toml": 'environment_name = "alone"\nenv_provider_type = "server"\n',
+  "artifacts/check/check.py": "def verify(mcp_url): return []\n",
+  "artifacts/notes/notes.md": "no script\n",
+};
+
+/** What is found in tasks of these steps, a line each, the bundle's ids without their root. */
+async function found(tasks: Record<string, readonly object[]>, sandbox: "local" | "process" = "process"): Promise<string[]> {
+  const files = Object.entries(tasks).map(([name, steps]) => [`tasks/${name}.json`, JSON.stringify(steps)]);
+  using folder = temporaryFolder({ ...SERVER, ...Object.fromEntries(files) });
+  const store = memoryStore();
+  const planned = await plan({ folder: folder.path, store });
+  const problems = await preflight({ plan: planned, store, sandbox, isSandboxAsked: false });
+  return problems.map((problem) => `${problem.code} ${problemLine(problem)}`.replaceAll(`${planned.bundle.idRoot}/`, ""));
+}
+
+const deploy = (more: object = {}) => ({ id: "deploy", type: "deploy_env", env_id: "a", ...more });
+const verify = (more: object = {}) => ({ id: "verify", type: "env_outcome_verifier", env_id: "a", file_artifact_id: "check", ...more });
+
+describe("preflight", () => {
+  test("finds nothing in a task that can run", async () => {
+    expect(await found({ t: [deploy(), verify()] })).toEqual([]);
+  });
+
+  const cases: [string, readonly object[], string[]][] = [
+    [
+      "an env that no step before deploys",
+      [verify()],
+      ["deploy-target tasks/t.json: step 'verify': env_id: a isn't deployed by a step before it; no step before it deploys an env"],
+    ],
+    [
+      "an env that is deployed twice",
+      [deploy(), deploy({ id: "again" })],
+      ["deploy-twice tasks/t.json: step 'again': a is deployed by step \"deploy\" already"],
+    ],
+    [
+      "a sandbox that isn't known",
+      [deploy({ sandbox_type: "e2b" })],
+      ["deploy-provider tasks/t.json: step 'deploy': sandbox_type \"e2b\" is not known; those there are: local, process"],
+    ],
+    [
+      "options out of their range, all at once",
+      [deploy({ ttl_seconds: 5, cpu: 0, memory_mb: -1, gateway_mode: "fast" })],
+      [
+        "deploy-option tasks/t.json: step 'deploy': ttl_seconds is 5; it may be 60 to 1209600 on process",
+        "deploy-option tasks/t.json: step 'deploy': cpu is 0; it has to be more than 0",
+        "deploy-option tasks/t.json: step 'deploy': memory_mb is -1; it has to be more than 0",
+        "deploy-option tasks/t.json: step 'deploy': gateway_mode is \"fast\"; it may be performance or consistent",
+      ],
+    ],
+    [
+      "an option that the env's provider doesn't take",
+      [deploy({ env_id: "alone", gateway_mode: "consistent" })],
+      ["deploy-env-provider tasks/t.json: step 'deploy': the env provider server doesn't take gateway_mode: leave it out"],
+    ],
+    [
+      "a verifier of a suffix that nothing runs",
+      [deploy(), verify({ file_artifact_id: "notes" })],
+      ["deploy-verifier tasks/t.json: step 'verify': \"notes.md\": a verifier's file ends in .py, .ts, .mts, .js, .mjs"],
+    ],
+    [
+      "a retry, which comes later",
+      [deploy({ retry_config: { retry_from_step_id: "deploy" } })],
+      ["deploy-step tasks/t.json: step 'deploy': retry_config isn't supported yet: leave it out"],
+    ],
+  ];
+  test.each(cases)("refuses %s", async (_, steps, lines) => {
+    expect(await found({ t: steps })).toEqual(lines);
+  });
+
+  test("P3 refuses a Dockerfile that the process sandbox can't honour, with its line", async () => {
+    using folder = temporaryFolder({
+      ...SERVER,
+      "envs/a/Dockerfile": `FROM node:24-slim\nRUN apt-get update\nCMD ["node", "x.js"]\n`,
+      "tasks/t.json": JSON.stringify([deploy()]),
+    });
+    const store = memoryStore();
+    const planned = await plan({ folder: folder.path, store });
+    const [problem, ...others] = await preflight({ plan: planned, store, sandbox: "process", isSandboxAsked: true });
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ code: "deploy-dockerfile", path: "tasks/t.json: step 'deploy'" });
+    expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);
+  });
+
+  test("tells a problem of several deploys once, with their number", async () => {
+    const lines = await found({ a: [deploy({ ttl_seconds: 5 })], b: [deploy({ ttl_seconds: 5 })], c: [deploy({ ttl_seconds: 5 })] });
+    expect(lines).toEqual([
+      "deploy-option tasks/a.json: step 'deploy' (and 2 more deploys): ttl_seconds is 5; it may be 60 to 1209600 on process",
+    ]);
+  });
+});
