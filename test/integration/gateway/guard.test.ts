@@ -84,6 +84,17 @@ describe.each(HOSTS)("the MCP guard of /svc on the $host host", ({ start }) => {
     ]);
   });
 
+  test.each(["application/json; charset=utf-7", "application/json;charset=UTF-16LE", "application/x-www-form-urlencoded", "text/plain"])(
+    "W4 under Content-Type %s the body is sent as what was checked: JSON in UTF-8",
+    async (type) => {
+      // in UTF-7 `+ACI-` is a quote, and the string ends the params for others that claim a role
+      const body = JSON.stringify({ ...FORGED, zz: "+ACIALAAi-params+ACI-:{+ACI-_meta+ACI-:{}}" });
+      await send("/svc/mcp-items/mcp", body, { "content-type": type });
+      const types = items.received.at(-1)?.headers.filter(([name]) => name.toLowerCase() === "content-type");
+      expect([types?.map(([, value]) => value), arrived(items).params]).toEqual([["application/json"], STAMPED.params]);
+    },
+  );
+
   test("W4 chunked", async () => {
     await send("/svc/mcp-items/mcp", JSON.stringify(FORGED), { "transfer-encoding": "chunked" });
     expect(arrived(items)).toEqual(STAMPED);

@@ -104,11 +104,16 @@ export class GuardedService {
   }
 }
 
-/** The fields of a body that was decoded and written anew. */
+/** What tells how a body's bytes are read, and what was computed over them. */
+const OF_THE_BYTES = ["content-type", "content-length", "content-encoding", "content-md5", "digest", "content-digest", "repr-digest"];
+
+/**
+ * The fields of a body that was decoded and written anew. The type is said anew too: under the client's own a server could
+ * read other messages in these bytes (`charset=utf-7`, a form) than those that were checked.
+ */
 function writtenAnew(fields: readonly Field[], body: string): Field[] {
-  const dropped = ["content-length", "content-encoding", "content-md5", "digest", "content-digest", "repr-digest"];
-  const kept = fields.filter(([name]) => !dropped.includes(name));
-  return [...kept, ["content-length", String(new TextEncoder().encode(body).length)]];
+  const kept = fields.filter(([name]) => !OF_THE_BYTES.includes(name));
+  return [...kept, ["content-type", "application/json"], ["content-length", String(new TextEncoder().encode(body).length)]];
 }
 
 function replyJson(answer: Out, status: number, body: unknown): void {
