@@ -52,8 +52,8 @@ export const runCommand: AddCommand = (parent, io, end) => {
 export function addRunOptions(command: Command): Command {
   const collect = (value: string, earlier: string[]) => [...earlier, value];
   return command
-    .option("--task <name>", "only this task (repeatable)", collect, [])
-    .option("--eval <name>", "only this eval (repeatable)", collect, [])
+    .addOption(new Option("--task <name>", "only this task (repeatable)").argParser(collect).default([], "all"))
+    .addOption(new Option("--eval <name>", "only this eval (repeatable)").argParser(collect).default([], "all"))
     .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation)", "auto")
     .addOption(
       new Option("--gateway <where>", "a gateway of its own for each deployment, or the edge gateway")
