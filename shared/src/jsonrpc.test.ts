@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errorAnswer, isJsonObject, isRequestId, isTooDeep, parseJson } from "./jsonrpc.ts";
+import { errorAnswer, isJsonObject, isRequestId, isTooDeep, parseJson, receivedJson } from "./jsonrpc.ts";
 
 describe("parseJson", () => {
   test.each([
@@ -41,6 +41,15 @@ test("depth counts brackets, not those in strings", () => {
   expect(isTooDeep("[".repeat(128) + "]".repeat(128))).toBe(false);
   expect(isTooDeep("[".repeat(129) + "]".repeat(129))).toBe(true);
   expect(isTooDeep(JSON.stringify(`"${"[".repeat(500)}\\`))).toBe(false);
+});
+
+test("a text from elsewhere has a value, or a reason why not", () => {
+  const deep = `[${'{"a":'.repeat(20_000)}12345678901234567890${"}".repeat(20_000)}]`;
+  expect([receivedJson("null"), receivedJson("{"), receivedJson(deep)]).toEqual([
+    { value: null },
+    { problem: "no JSON" },
+    { problem: "JSON that nests deeper than 128" },
+  ]);
 });
 
 test("an error without data has none", () => {

@@ -32,12 +32,16 @@ export function parseJson(text: string): unknown {
   );
 }
 
-/** The value of a JSON text, or undefined where it is none. */
-export function jsonIn(text: string): unknown {
+/**
+ * The value of a JSON text from elsewhere, or why it has none that can be used: what nests deeper than `MAX_DEPTH` can be
+ * parsed, but exhausts the stack of whoever writes it again.
+ */
+export function receivedJson(text: string): { readonly value: unknown } | { readonly problem: string } {
+  if (isTooDeep(text)) return { problem: `JSON that nests deeper than ${MAX_DEPTH}` };
   try {
-    return parseJson(text);
+    return { value: parseJson(text) };
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return { problem: "no JSON" };
     throw error;
   }
 }

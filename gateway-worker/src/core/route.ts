@@ -103,10 +103,10 @@ export function pathOf(path: string): string {
   return query < 0 ? path : path.slice(0, query);
 }
 
-/** How many gateways a request went through before this one. */
+/** How many gateways a request went through before this one: the most that any of its fields says. */
 export function hopsOf(request: In): number {
-  const hops = Number(request.header(HOPS_FIELD) ?? "0");
-  return Number.isInteger(hops) && hops > 0 ? hops : 0;
+  const said = request.headers().flatMap(([name, value]) => (name === HOPS_FIELD ? value.split(",").map(Number) : []));
+  return Math.max(0, ...said.filter(Number.isInteger));
 }
 
 function headerBytes(request: In): number {

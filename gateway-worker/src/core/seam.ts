@@ -19,7 +19,7 @@ export interface In {
   /** The first field of that name, in lower case. */
   header(name: string): string | undefined;
   headers(): Field[];
-  /** The whole body; null as soon as it is larger than `limit`. */
+  /** The whole body; null as soon as it is larger than `limit`. Rejects with a `ClientFault`. */
   bytes(limit: number): Promise<Uint8Array | null>;
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
 }
@@ -65,7 +65,7 @@ export interface UpResponse {
   discard(): void;
 }
 
-export type UpExchange = { readonly response: Promise<UpResponse>; abort(): void };
+export type UpExchange<Answer = UpResponse> = { readonly response: Promise<Answer>; abort(): void };
 
 /** `refused`: surely nothing reached the server. The other words leave that open. */
 export type FaultKind = "refused" | "reset" | "timeout" | "unknown";
@@ -80,6 +80,17 @@ export class Fault extends Error {
     this.name = "Fault";
     this.kind = kind;
     this.reason = reason;
+  }
+}
+
+/** A client that left before it had sent its whole body, or stalled in it: no fault of a server, and no bug. */
+export class ClientFault extends Error {
+  readonly kind: "left" | "slow";
+
+  constructor(kind: "left" | "slow", options?: ErrorOptions) {
+    super(kind === "left" ? "the client left" : "the client stalled", options);
+    this.name = "ClientFault";
+    this.kind = kind;
   }
 }
 
@@ -103,7 +114,7 @@ export interface Host {
    * Connects the client's upgraded connection with a server's. Resolves to null once that is done; to the server's answer
    * where it doesn't switch protocols. `outward` gives the fields that the client may see.
    */
-  upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): Promise<UpResponse | null>;
+  upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): UpExchange<UpResponse | null>;
   /** The plain bytes of a body in `gzip`, `deflate` or `br`; null when they are more than `limit`. */
   decode(coding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array | null>;
   record(): DeploymentRecord;

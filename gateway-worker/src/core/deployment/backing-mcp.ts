@@ -1,4 +1,5 @@
 import { isListedTool, type JsonObject, type ListedTool, parseJson } from "@agent-env/protocol";
+import { inBackground } from "../background.ts";
 import { Lanes } from "../mcp/lanes.ts";
 import { Link } from "../mcp/link.ts";
 import { ToolList } from "../mcp/tool-list.ts";
@@ -38,17 +39,17 @@ export function backingMcp(cares: Cares, backing: Backing, endpoint: string): Ba
       isListDue = false;
       return list.read();
     });
-    host.background(reading);
+    inBackground(host, reading);
   };
   const watch = new Watch({ wire, own, now, heard, gone: (reason) => link.lost(reason) });
   const cameUp = (): void => {
     watch.open();
-    if (cares.isReady()) host.background(list.read());
+    if (cares.isReady()) inBackground(host, list.read());
   };
-  const link = new Link({ own, waitMs: settings.upstreamWaitMs, now, cameUp });
+  const link = new Link({ own, waitMs: settings.upstreamWaitMs, now, cameUp, background: (work) => inBackground(host, work) });
   const changed = (tools: readonly ListedTool[]): void => {
-    host.sql.exec("INSERT OR REPLACE INTO tool_lists (server, tools) VALUES (?, ?)", key, JSON.stringify(tools));
     cares.listChanged();
+    host.sql.exec("INSERT OR REPLACE INTO tool_lists (server, tools) VALUES (?, ?)", key, JSON.stringify(tools));
   };
   const list = new ToolList({ link, own, now, stored: storedTools(host.sql, key), changed });
   return { link, list, watch, lanes: new Lanes({ host, server: key, wire, now }) };

@@ -1,4 +1,4 @@
-import { CARD_PATH, Card, isJsonObject, type JsonObject, joined, jsonIn } from "@agent-env/protocol";
+import { CARD_PATH, Card, isJsonObject, isTooDeep, type JsonObject, joined, MAX_DEPTH, receivedJson } from "@agent-env/protocol";
 import { BodyTooLarge, textOf } from "../body.ts";
 import { HOPS_FIELD } from "../route.ts";
 import { Fault, type Host } from "../seam.ts";
@@ -48,8 +48,10 @@ export function readingOf(status: number, text: string): CardReading {
   if (status === 404) return { is: "none", warning: null };
   if (status >= 300 && status < 500 && ![408, 425, 429].includes(status)) return { is: "none", warning: `its card is HTTP ${status}` };
   if (status !== 200) return { is: "unsettled", reason: `HTTP ${status}` };
-  const raw = jsonIn(text);
-  if (raw === undefined) return { is: "none", warning: "its card is no JSON" };
+  if (isTooDeep(text)) return { is: "unsettled", reason: `a card that nests deeper than ${MAX_DEPTH}` };
+  const read = receivedJson(text);
+  if ("problem" in read) return { is: "none", warning: `its card is ${read.problem}` };
+  const raw = read.value;
   const parsed = Card.safeParse(raw);
   if (!isJsonObject(raw) || !parsed.success) return { is: "unsettled", reason: "JSON that is no card" };
   return { is: "card", served: { raw, card: parsed.data } };

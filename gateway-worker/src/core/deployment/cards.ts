@@ -1,4 +1,5 @@
 import type { Card, JsonObject, Segments } from "@agent-env/protocol";
+import { inBackground } from "../background.ts";
 import type { Host, Sql } from "../seam.ts";
 import { within } from "../timing.ts";
 import { serviceKey } from "../view.ts";
@@ -56,7 +57,7 @@ export class Cards {
     const { host, now } = this.#cares;
     if (now() - backing.cardReadAtMs < FRESH_MS) return;
     backing.cardReadAtMs = now();
-    host.background(this.read(backing));
+    inBackground(host, this.read(backing));
   }
 
   async #take(backing: Backing, served: ServedCard): Promise<void> {

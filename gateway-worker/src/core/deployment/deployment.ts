@@ -1,4 +1,5 @@
 import type { Card, DeployedServer, JsonObject, RoleRules } from "@agent-env/protocol";
+import { logBug } from "../background.ts";
 import type { Host } from "../seam.ts";
 import type { Settings } from "../settings.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
@@ -87,7 +88,8 @@ export class Deployment {
 
   /** The same, after reading again what was read longer ago than that. A server that is slow or away contributes its last list. */
   async freshCatalogue(olderThanMs = LIST_FRESH_MS): Promise<Catalogue> {
-    await Promise.all(this.backings.map(({ mcp }) => mcp?.list.freshen(olderThanMs)));
+    const readings = this.backings.map(({ mcp }) => mcp?.list.freshen(olderThanMs));
+    for (const reading of await Promise.allSettled(readings)) if (reading.status === "rejected") logBug(this.host, reading.reason);
     return this.catalogue();
   }
 

@@ -1,4 +1,5 @@
 import { joined } from "@agent-env/protocol";
+import { inBackground } from "../background.ts";
 import { pause, within } from "../timing.ts";
 import type { Backing } from "./backing.ts";
 import type { Deployment } from "./deployment.ts";
@@ -37,7 +38,7 @@ export function resume(deployment: Deployment): boolean {
   for (const backing of backings) {
     backing.mcp?.link.assumeUp();
     backing.isSettled = true;
-    if (backing.server.kind === "website") host.background(deployment.cards.read(backing));
+    if (backing.server.kind === "website") inBackground(host, deployment.cards.read(backing));
   }
   deployment.notReady = null;
   return true;

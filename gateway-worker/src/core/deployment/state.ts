@@ -23,7 +23,7 @@ export function serverState(backing: Backing): ServerState {
   const { server, mcp } = backing;
   const link = mcp?.link.state;
   const status = link?.status ?? (backing.isSettled ? (backing.cardTrouble === null ? "up" : "down") : "starting");
-  const warnings = [...backing.warnings, ...(mcp?.list.last?.warnings ?? [])];
+  const warnings = [...backing.warnings, ...(mcp?.list.warnings ?? [])];
   return {
     name: server.name,
     kind: server.kind,

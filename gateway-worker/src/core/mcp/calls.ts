@@ -7,6 +7,7 @@ import {
   resultAnswer,
   SESSION_META_KEY,
 } from "@agent-env/protocol";
+import { inBackground } from "../background.ts";
 import { type Entry, mayRepeat, mayUse } from "../deployment/catalogue.ts";
 import type { Deployment } from "../deployment/deployment.ts";
 import { callGatewayTool, GATEWAY_SOURCE } from "../deployment/gateway-tools.ts";
@@ -80,7 +81,7 @@ export class Calls {
         method: "notifications/cancelled",
         params: { requestId, ...(reason === undefined ? {} : { reason }) },
       };
-      if (requestId !== undefined) this.#deployment.host.background(upstream.notify(notice).catch(() => undefined));
+      if (requestId !== undefined) inBackground(this.#deployment.host, upstream.notify(notice));
       setTimeout(() => ending.abort(), CANCEL_GRACE_MS);
     };
     const token = isJsonObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined;

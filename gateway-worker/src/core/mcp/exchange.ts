@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, jsonIn, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
+import { type JsonObject, receivedJson, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
 import { BodyTooLarge, textOf } from "../body.ts";
 import type { Field, Host, UpExchange, UpResponse } from "../seam.ts";
 import { BadAnswer } from "./bad-answer.ts";
+import { checkedReply, isErrorAnswer } from "./checked-reply.ts";
 import { Deadline, LONGEST_EXCHANGE_MS } from "./deadline.ts";
 import { replyInStream } from "./reply-stream.ts";
 import { EventTooLarge } from "./sse.ts";
@@ -79,20 +80,16 @@ async function answerOf(host: Pick<Host, "upstream">, post: Post, response: UpRe
     return { status, session, reply };
   }
   const text = await bounded(deadline.orEnd(textOf(response, post.maxBytes)), post.maxBytes);
-  const reply = jsonObjectOf(text);
-  if (status === 200 && (type !== "application/json" || reply === undefined))
-    throw new BadAnswer(`HTTP 200 ${type ?? "without a content type"}`);
-  return { status, session, reply };
+  const read = receivedJson(text);
+  if (status !== 200) return { status, session, reply: "value" in read && isErrorAnswer(read.value) ? read.value : undefined };
+  if (type !== "application/json") throw new BadAnswer(`HTTP 200 ${type ?? "without a content type"}`);
+  if ("problem" in read) throw new BadAnswer(`its answer is ${read.problem}`);
+  return { status, session, reply: checkedReply(read.value, post.message["id"]) };
 }
 
 function resumption(host: Pick<Host, "upstream">, post: Post, lastEventId: string): UpExchange {
   const headers: Field[] = [["accept", "text/event-stream"], ["last-event-id", lastEventId], ...fieldsOf(post)];
   return host.upstream({ method: "GET", url: post.url, headers, body: null, idleMs: LONGEST_EXCHANGE_MS });
-}
-
-function jsonObjectOf(text: string): JsonObject | undefined {
-  const value = jsonIn(text);
-  return isJsonObject(value) ? value : undefined;
 }
 
 async function bounded<T>(work: Promise<T>, maxBytes: number): Promise<T> {

@@ -1,3 +1,4 @@
+import { inBackground } from "../background.ts";
 import type { Host } from "../seam.ts";
 import { UpstreamSession, type Wire } from "./upstream-session.ts";
 
@@ -35,7 +36,7 @@ export class Lanes {
   end(caller: string): void {
     const session = this.#lanes.get(caller)?.session ?? this.#restored(caller);
     this.#lanes.delete(caller);
-    this.#host.background(session.close());
+    inBackground(this.#host, session.close());
   }
 
   #restored(caller: string): UpstreamSession {

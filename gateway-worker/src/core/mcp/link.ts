@@ -28,6 +28,7 @@ export type LinkOptions = {
   readonly waitMs: number;
   readonly now: () => number;
   readonly cameUp: () => void;
+  readonly background: (work: Promise<void>) => void;
 };
 
 /** One server's connection: its circuit and its queue. Nothing here is shared with another server. */
@@ -76,7 +77,7 @@ export class Link {
   /** Looks for a server that isn't up, in the background. */
   look(): void {
     this.#lastWanted = this.#options.now();
-    if (this.#state.status !== "up") void this.#probeUntilBack();
+    if (this.#state.status !== "up") this.#options.background(this.#probeUntilBack());
   }
 
   /**
@@ -146,13 +147,16 @@ export class Link {
   async #probeUntilBack(): Promise<void> {
     if (this.#isProbing) return;
     this.#isProbing = true;
-    let pauseMs = 0;
-    while (this.#state.status !== "up" && this.#options.now() - this.#lastWanted < PROBE_FOR_MS) {
-      await pause(pauseMs);
-      await this.probe();
-      pauseMs = Math.min(Math.max(pauseMs * 2, PROBE_FIRST_MS), PROBE_LAST_MS);
+    try {
+      let pauseMs = 0;
+      while (this.#state.status !== "up" && this.#options.now() - this.#lastWanted < PROBE_FOR_MS) {
+        await pause(pauseMs);
+        await this.probe();
+        pauseMs = Math.min(Math.max(pauseMs * 2, PROBE_FIRST_MS), PROBE_LAST_MS);
+      }
+    } finally {
+      this.#isProbing = false;
     }
-    this.#isProbing = false;
   }
 
   #isGone(reason: string): void {

@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, jsonIn } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, receivedJson } from "@agent-env/protocol";
 import { Fault, type UpExchange, type UpResponse } from "../seam.ts";
 import { pause, Timer } from "../timing.ts";
 import { BadAnswer } from "./bad-answer.ts";
+import { checkedReply } from "./checked-reply.ts";
 import type { Deadline } from "./deadline.ts";
 import { SseReader } from "./sse.ts";
 
@@ -55,12 +56,15 @@ function replyIn(response: UpResponse, reader: SseReader, asked: StreamedReply):
       asked.deadline.sign();
       // an event without data only gives the stream its first id
       if (data === "") continue;
-      const message = jsonIn(data);
-      if (!isJsonObject(message)) throw new BadAnswer("an event that is no JSON object");
+      const read = receivedJson(data);
+      if ("problem" in read) throw new BadAnswer(`an event of its answer is ${read.problem}`);
+      const message = read.value;
+      if (!isJsonObject(message)) throw new BadAnswer("an event of its answer is no JSON object");
       if (typeof message["method"] === "string") asked.heard(message);
-      else if (isReplyTo(message, asked.id)) {
+      else if (message["id"] === asked.id) {
+        const reply = checkedReply(message, asked.id);
         grace.set(AFTER_REPLY_MS, abort);
-        resolve(message);
+        resolve(reply);
       }
     }
   };
@@ -77,8 +81,4 @@ function replyIn(response: UpResponse, reader: SseReader, asked: StreamedReply):
     },
   );
   return promise;
-}
-
-function isReplyTo(message: JsonObject, id: unknown): boolean {
-  return message["id"] === id && (message["result"] !== undefined || message["error"] !== undefined);
 }

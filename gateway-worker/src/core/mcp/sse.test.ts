@@ -29,6 +29,12 @@ describe("a stream of events", () => {
     expect(reader.retryMs).toBe(250);
   });
 
+  test.each(["\u2603", "\u0001a", "a\u007f", "x".repeat(2_000)])("an id that no header could give back is no id: %j", (id) => {
+    const reader = new SseReader(10_000);
+    reader.push(bytes(`id: a\ndata: x\n\nid: ${id}\ndata: y\n\n`));
+    expect(reader.lastId).toBe("a");
+  });
+
   test("F28 one event over the limit is an error, many small ones are not", () => {
     const reader = new SseReader(1_000);
     for (let n = 0; n < 100; n++) reader.push(bytes(`data: ${"x".repeat(100)}\n\n`));

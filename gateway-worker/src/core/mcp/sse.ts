@@ -1,4 +1,6 @@
 const LINE_END = /[\r\n]/g;
+/** What can be given back as `Last-Event-ID`. Any other id is as if it weren't there. */
+const USABLE_ID = /^[\x20-\x7e]{0,1024}$/;
 
 /** One server-sent event with data. */
 export type SseEvent = { readonly data: string };
@@ -17,7 +19,7 @@ export class SseReader {
   #data: string[] = [];
   #size = 0;
   #endedByCr = false;
-  /** The id of the last event that had one. */
+  /** The id of the last event that had one which can be given back. */
   lastId: string | undefined;
   /** The `retry` that the server asked for. */
   retryMs: number | undefined;
@@ -63,7 +65,7 @@ export class SseReader {
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
     if (field === "data") this.#data.push(value);
-    else if (field === "id" && !value.includes("\0")) this.lastId = value;
+    else if (field === "id" && USABLE_ID.test(value)) this.lastId = value === "" ? undefined : value;
     else if (field === "retry" && /^\d+$/.test(value)) this.retryMs = Number(value);
     return null;
   }

@@ -20,6 +20,7 @@ export class ToolList {
   #last: ToolReading | null;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<Trouble | null> | null = null;
+  #trouble: Trouble | null = null;
 
   constructor(options: {
     link: Link;
@@ -40,6 +41,12 @@ export class ToolList {
     return this.#last;
   }
 
+  /** What is wrong with the list: with the last good one, or why there is no newer one. */
+  get warnings(): readonly string[] {
+    const trouble = this.#trouble === null ? [] : [`tools/list: ${this.#trouble.detail}`];
+    return [...(this.#last?.warnings ?? []), ...trouble];
+  }
+
   /** Reads a list that is older than `ms`: waits for it where there is none yet, else for 5 s at most. */
   async freshen(ms: number): Promise<void> {
     if (this.#now() - this.#readAt < ms) return;
@@ -52,10 +59,15 @@ export class ToolList {
 
   /** Reads the list again, once for all who ask meanwhile. Null when it went well. */
   read(): Promise<Trouble | null> {
-    this.#reading ??= this.#readAll().finally(() => {
+    this.#reading ??= this.#readOnce().finally(() => {
       this.#reading = null;
     });
     return this.#reading;
+  }
+
+  async #readOnce(): Promise<Trouble | null> {
+    this.#trouble = await this.#readAll();
+    return this.#trouble;
   }
 
   async #readAll(): Promise<Trouble | null> {
@@ -69,9 +81,11 @@ export class ToolList {
       const result = outcome.reply["result"];
       if (!isJsonObject(result)) {
         if (page === 0 && isMethodUnknown(outcome.reply)) break;
-        return { reason: "bad_answer", detail: `tools/list: ${errorText(outcome.reply)}`, delivered: true };
+        return { reason: "bad_answer", detail: errorText(outcome.reply), delivered: true };
       }
-      takeItems(result["tools"], tools, warnings);
+      const items = result["tools"];
+      if (!Array.isArray(items)) return { reason: "bad_answer", detail: "its result has no list of tools", delivered: true };
+      takeItems(items, tools, warnings);
       const next = result["nextCursor"];
       if (typeof next !== "string") break;
       const stop = seen.has(next)
@@ -105,8 +119,8 @@ export class ToolList {
   }
 }
 
-function takeItems(items: unknown, tools: ListedTool[], warnings: string[]): void {
-  for (const item of Array.isArray(items) ? items : []) {
+function takeItems(items: readonly unknown[], tools: ListedTool[], warnings: string[]): void {
+  for (const item of items) {
     if (isListedTool(item)) tools.push(item);
     else warnings.push(`tools/list: ${JSON.stringify(nameOf(item))} is not listed: it has no name or no inputSchema of type object`);
   }
@@ -123,5 +137,5 @@ function isMethodUnknown(reply: JsonObject): boolean {
 
 function errorText(reply: JsonObject): string {
   const error = reply["error"];
-  return isJsonObject(error) ? `error ${String(error["code"])}` : "no result";
+  return isJsonObject(error) ? `error ${JSON.stringify(error["code"])}` : "no result";
 }

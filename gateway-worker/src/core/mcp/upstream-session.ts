@@ -1,7 +1,6 @@
 import {
   ASSUMED_VERSION,
   errorAnswer,
-  INTERNAL_ERROR,
   isJsonObject,
   isLegacyVersion,
   type JsonObject,
@@ -11,12 +10,15 @@ import {
   SESSION_HEADER,
   VERSION_HEADER,
 } from "@agent-env/protocol";
-import type { Field, Host } from "../seam.ts";
+import { inBackground } from "../background.ts";
+import { Fault, type Field, type Host } from "../seam.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { type Answered, exchange } from "./exchange.ts";
 
 const OPENING_MS = 30_000;
 const CLOSING_MS = 5_000;
+/** What a session id may be in a header (MCP: visible ASCII). */
+const USABLE_ID = /^[\x21-\x7e]{1,1024}$/;
 const CLIENT_INFO = { name: "agent-env-gateway", version: "0.1.0" };
 
 /** A session that a server has opened. `id` is missing where the server keeps none. */
@@ -87,26 +89,23 @@ export class UpstreamSession {
     }
   }
 
-  /** Sends a notification in the session, if it is open. */
+  /** Sends a notification in the session, if it is open. Whether it arrives is the server's business. */
   async notify(message: JsonObject): Promise<void> {
     if (this.#open === null) return;
-    const session = await this.#open;
-    await exchange(this.#wire.host, { ...this.#post(session, message), silenceMs: OPENING_MS, heard: () => undefined });
+    const opening = this.#open;
+    await unlessFailed(opening.then((session) => this.#tell(session, message)));
   }
 
   /** Ends the session at the server, as far as it answers within 5 s. */
   async close(): Promise<void> {
     const opening = this.#open;
     this.#forget();
-    const session = await opening?.catch(() => undefined);
+    const session = opening === null ? undefined : await unlessFailed(opening);
     if (session?.id === undefined) return;
     const { host, url } = this.#wire;
     const fields: Field[] = [[SESSION_HEADER, session.id], [VERSION_HEADER, session.version], ...this.#wire.fields()];
     const ending = host.upstream({ method: "DELETE", url, headers: fields, body: null, idleMs: CLOSING_MS });
-    await ending.response.then(
-      (response) => response.discard(),
-      () => undefined,
-    );
+    await unlessFailed(ending.response.then((response) => response.discard()));
   }
 
   /** Forgets the session without telling the server, which has lost it. */
@@ -124,8 +123,12 @@ export class UpstreamSession {
     const id = said["id"];
     const reply =
       said["method"] === "ping" ? resultAnswer(id, {}) : errorAnswer(id, METHOD_NOT_FOUND, "this client declared no such capability");
-    const sending = exchange(this.#wire.host, { ...this.#post(session, reply), silenceMs: OPENING_MS, heard: () => undefined });
-    this.#wire.host.background(sending.catch(() => undefined));
+    inBackground(this.#wire.host, unlessFailed(this.#tell(session, reply)));
+  }
+
+  /** Sends a message that gets no reply. */
+  async #tell(session: OpenSession, message: JsonObject): Promise<void> {
+    await exchange(this.#wire.host, { ...this.#post(session, message), silenceMs: OPENING_MS, heard: () => undefined });
   }
 
   #post(session: OpenSession | null, message: JsonObject) {
@@ -140,8 +143,8 @@ export class UpstreamSession {
     const rest = { silenceMs: OPENING_MS, heard: () => undefined };
     const answered = await exchange(host, { ...this.#post(null, message), ...rest });
     const session = { id: answered.session, version: versionIn(answered) };
-    const notice = { jsonrpc: "2.0", method: "notifications/initialized" };
-    await exchange(host, { ...this.#post(session, notice), ...rest });
+    if (session.id !== undefined && !USABLE_ID.test(session.id)) throw new BadAnswer("its session id is no visible ASCII");
+    await this.#tell(session, { jsonrpc: "2.0", method: "notifications/initialized" });
     this.#remember(session);
     return session;
   }
@@ -157,6 +160,16 @@ export class UpstreamSession {
   }
 }
 
+/** The outcome, or undefined where the server is away or answers something that is no MCP. */
+async function unlessFailed<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Fault || error instanceof BadAnswer) return undefined;
+    throw error;
+  }
+}
+
 /** The version that a server has answered `initialize` with. */
 function versionIn({ status, reply }: Answered): string {
   const result = reply?.["result"];
@@ -169,5 +182,5 @@ function versionIn({ status, reply }: Answered): string {
 
 function errorCodeIn(reply: JsonObject | undefined): string {
   const error = reply?.["error"];
-  return isJsonObject(error) ? ` with error ${String(error["code"] ?? INTERNAL_ERROR)}` : "";
+  return isJsonObject(error) ? ` with error ${JSON.stringify(error["code"])}` : "";
 }

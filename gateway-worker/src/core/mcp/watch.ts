@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, jsonIn, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, receivedJson, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
+import { inBackground } from "../background.ts";
 import { Fault, type UpExchange } from "../seam.ts";
 import { Timer } from "../timing.ts";
 import { BadAnswer } from "./bad-answer.ts";
@@ -44,7 +45,7 @@ export class Watch {
   /** A caller is there: opens the stream again if it was let go. */
   used(): void {
     this.#usedMs = this.#options.now();
-    if (this.#isWanted && this.#exchange === null) this.#options.wire.host.background(this.#listen());
+    if (this.#isWanted && this.#exchange === null) inBackground(this.#options.wire.host, this.#listen());
   }
 
   async #listen(): Promise<void> {
@@ -84,7 +85,8 @@ export class Watch {
 
   #take(events: readonly SseEvent[]): void {
     for (const event of events) {
-      const message = jsonIn(event.data);
+      const read = receivedJson(event.data);
+      const message = "value" in read ? read.value : undefined;
       if (isJsonObject(message) && typeof message["method"] === "string") this.#options.heard(message);
     }
   }

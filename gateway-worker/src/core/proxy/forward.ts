@@ -1,5 +1,5 @@
-import type { GatewayError } from "@agent-env/protocol";
-import { Fault, type Field, type Host, type In, type Out, type UpRequest } from "../seam.ts";
+import { type GatewayError, upgradeWithBody } from "@agent-env/protocol";
+import { Fault, type Field, type Host, type In, type Out, type UpRequest, type UpResponse } from "../seam.ts";
 
 /** How long a proxied connection may be silent. */
 export const PROXY_IDLE_MS = 3_600_000;
@@ -12,27 +12,25 @@ export type Forward = {
   readonly answered?: () => void;
 };
 
+/** Whether a request asks for a WebSocket: by GET alone (RFC 6455 §4.1). Any other offer to upgrade is ignored (RFC 9110 §7.8). */
+export function asksForWebSocket(method: string, upgrade: string | undefined): boolean {
+  return method === "GET" && upgrade?.trim().toLowerCase() === "websocket";
+}
+
 /** Passes a request on and streams the answer back, both at the slower peer's pace. */
 export async function forward(host: Host, client: In, answer: Out, what: Forward): Promise<void> {
-  if (client.wantsUpgrade) return forwardUpgrade(host, client, answer, what);
-  const exchange = host.upstream(what.request);
+  if (client.wantsUpgrade && client.hasBody) return replyError(client, answer, upgradeWithBody());
+  const exchange = client.wantsUpgrade ? host.upgrade(what.request, client, what.outward) : host.upstream(what.request);
   let gone = false;
   answer.onGone(() => {
     gone = true;
     exchange.abort();
   });
-  const response = await settled(exchange.response);
+  const response = await settled<UpResponse | null>(exchange.response);
   if (response instanceof Fault) {
     if (!gone) replyError(client, answer, what.failed(response));
     return;
   }
-  what.answered?.();
-  await answer.relay(response.status, what.outward(response.headers()), response);
-}
-
-async function forwardUpgrade(host: Host, client: In, answer: Out, what: Forward): Promise<void> {
-  const response = await settled(host.upgrade(what.request, client, what.outward));
-  if (response instanceof Fault) return replyError(client, answer, what.failed(response));
   what.answered?.();
   if (response !== null) await answer.relay(response.status, what.outward(response.headers()), response);
 }
