@@ -41,6 +41,7 @@ describe.each(HOSTS)("/website on the $host host", ({ host, start }) => {
     frontend.received.length = 0;
   });
   const site = () => `${gateway.prefix}/website/shop`;
+  const outOfPrefix = () => "/..".repeat(site().split("/").length - 1);
 
   const RESERVED = [
     "/mcp",
@@ -148,6 +149,11 @@ describe.each(HOSTS)("/website on the $host host", ({ host, start }) => {
       [`${site()}/already`, `${site()}/already`],
       ["https://other/", "https://other/"],
       ["//other/x", "//other/x"],
+      ["/../../x", `${site()}/x`],
+      [`${site()}${outOfPrefix()}/x`, `${site()}/x`],
+      [`${site()}/a/%2E%2e/b?c=/../d`, `${site()}/b?c=/../d`],
+      ["/a/.\t./.\t./x", `${site()}/x`],
+      ["/?next=/../x", `${site()}/?next=/../x`],
       ["relative", "relative"],
       ["?q", "?q"],
     ];
@@ -198,6 +204,40 @@ describe.each(HOSTS)("/website on the $host host", ({ host, start }) => {
     expect(
       ["strict-transport-security", "clear-site-data", "alt-svc", "service-worker-allowed"].map((name) => answer.header(name)),
     ).toEqual([undefined, undefined, undefined, `${site()}/`]);
+  });
+
+  test("a service worker's scope ends at the prefix, however the site writes it", async () => {
+    const gatewayOrigin = `http://127.0.0.1:${gateway.port}`;
+    const cases: [string, string | undefined][] = [
+      ["/", `${site()}/`],
+      ["../../", `${site()}/`],
+      ["../../../../mcp", `${site()}/mcp`],
+      ["./", `${site()}/js/`],
+      ["", `${site()}/js/sw.js`],
+      ["\\..\\", `${site()}/`],
+      ["%2e%2e/%2e%2e/", `${site()}/`],
+      [site(), `${site()}/`],
+      [`${site()}/app/`, `${site()}/app/`],
+      [`${site()}${outOfPrefix()}/`, `${site()}/`],
+      [`${site()}ping/`, `${site()}${site()}ping/`],
+      [`${frontend.url}/app/`, `${site()}/app/`],
+      [`${gatewayOrigin}/`, undefined],
+      [`${gatewayOrigin}${site()}/../other/`, undefined],
+      [`${gatewayOrigin}${site()}/app/`, `${site()}/app/`],
+      ["https://other.example/", undefined],
+      [`//127.0.0.1:${gateway.port}/`, undefined],
+    ];
+    for (const [scope, shown] of cases) {
+      answers.set("/js/sw.js", [200, ["service-worker-allowed", scope]]);
+      expect([scope, (await raw(gateway, "/website/shop/js/sw.js")).header("service-worker-allowed")]).toEqual([scope, shown]);
+    }
+  });
+
+  test("a row of < in Link costs time by its length", async () => {
+    answers.set("/long", [200, ["link", "<".repeat(12_000)]]);
+    const began = performance.now();
+    expect((await raw(gateway, "/website/shop/long")).header("link")?.length).toBe(12_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   test("the site is told its prefix, anew", async () => {

@@ -1,6 +1,6 @@
 import { joined, proxyFailed, siteStarting } from "@agent-env/protocol";
 import { callerOf } from "../auth/caller.ts";
-import type { Route } from "../route.ts";
+import { pathOf, type Route } from "../route.ts";
 import type { Host, In, Out, UpRequest } from "../seam.ts";
 import type { View } from "../view.ts";
 import { forward, PROXY_IDLE_MS } from "./forward.ts";
@@ -37,7 +37,8 @@ export class Bytes {
     const site = view.sites.get(target.site);
     if (site === undefined) throw new Error(`no site ${JSON.stringify(target.site)} in the view it was routed by`);
     const path = site.keepsPrefix && target.prefix !== "" ? `/website/${target.site}${target.path}` : target.path;
-    const place = { outerOrigin: `${request.scheme}://${request.host}`, prefix: target.prefix, origins: site.origins };
+    const outerOrigin = `${request.scheme}://${request.host}`;
+    const place = { outerOrigin, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
     await forward(this.#host, request, answer, {
       request: {
         method: request.method,

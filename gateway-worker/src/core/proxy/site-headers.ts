@@ -7,6 +7,8 @@ export type SitePlace = {
   readonly outerOrigin: string;
   /** `/website/shop`, with all that the caller's path has before it; empty on a host of its own. */
   readonly prefix: string;
+  /** The path that was asked for, without `prefix` and query. */
+  readonly path: string;
   readonly origins: readonly string[];
 };
 
@@ -17,10 +19,14 @@ const NOT_A_SITES = new Set(["clear-site-data", "strict-transport-security", "al
 export function siteOutward(fields: readonly Field[], place: SitePlace): Field[] {
   return outward(fields)
     .filter(([name]) => place.prefix === "" || !NOT_A_SITES.has(name))
-    .map(([name, value]): Field => [name, siteValue(name, value, place)]);
+    .flatMap(([name, value]): Field[] => {
+      const placed = siteValue(name, value, place);
+      return placed === null ? [] : [[name, placed]];
+    });
 }
 
-function siteValue(name: string, value: string, place: SitePlace): string {
+/** Null: the site may not say so. */
+function siteValue(name: string, value: string, place: SitePlace): string | null {
   switch (name) {
     case "location":
     case "content-location":
@@ -32,11 +38,12 @@ function siteValue(name: string, value: string, place: SitePlace): string {
         return `${start}${open}${placedUrl(url, place)}${close}`;
       });
     case "link":
-      return value.replace(/<([^>]*)>/g, (_all, url: string) => `<${placedUrl(url, place)}>`);
+      // a URL holds no `<`: without it a row of them would be read from each anew
+      return value.replace(/<([^<>]*)>/g, (_all, url: string) => `<${placedUrl(url, place)}>`);
     case "set-cookie":
       return placedCookie(value, place.prefix);
     case "service-worker-allowed":
-      return place.prefix === "" ? value : narrowedScope(value, place.prefix);
+      return place.prefix === "" ? value : narrowedScope(value, place);
     default:
       return value;
   }
@@ -57,10 +64,24 @@ function afterOrigin(url: URL): string {
   return url.href.slice(url.origin.length);
 }
 
+/** Dot segments count before the prefix does: behind it they would lead out of it again. */
 function underPrefix(path: string, prefix: string): string {
-  const rest = path.startsWith(prefix) ? path[prefix.length] : undefined;
-  const hasItAlready = prefix !== "" && path.startsWith(prefix) && (rest === undefined || "/?#".includes(rest));
-  return hasItAlready ? path : prefix + path;
+  if (prefix === "") return path;
+  const plain = withoutDots(path);
+  return isUnder(plain, prefix) ? plain : prefix + plain;
+}
+
+function isUnder(path: string, prefix: string): boolean {
+  const rest = path.startsWith(prefix) ? path[prefix.length] : null;
+  return rest === undefined || (rest !== null && "/?#".includes(rest));
+}
+
+/** A root-relative URL with its dot segments resolved as a browser does it. One that has none keeps its bytes. */
+function withoutDots(path: string): string {
+  const read = path.replace(/[\t\r\n]/g, "");
+  if (!/^[^?#]*[\\/](?:\.|%2e){1,2}(?:[\\/?#]|$)/i.test(read)) return path;
+  const ascii = read.replace(/[\u0080-\u00ff]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  return afterOrigin(new URL(`http://site.invalid${ascii}`));
 }
 
 /** A cookie without `Domain`, its `Path` under the prefix. Without a `Path` the browser's default lies there already. */
@@ -82,6 +103,18 @@ function placedPath(attribute: string, prefix: string): string {
   return ` Path=${underPrefix(path, prefix)}`;
 }
 
-function narrowedScope(scope: string, prefix: string): string {
-  return scope.startsWith("/") ? underPrefix(scope, prefix) : scope;
+/**
+ * How far a service worker may reach, as a browser reads it: against the script's own URL, and as the beginning of paths, so
+ * that it ends with the prefix's slash. Null for another origin, and for the outer address where it isn't the site's.
+ */
+function narrowedScope(scope: string, place: SitePlace): string | null {
+  const { prefix, outerOrigin, origins } = place;
+  const base = `http://site.invalid`;
+  const asked = URL.parse(scope, base + place.path);
+  if (asked === null) return null;
+  const isOwn = asked.origin === base || origins.includes(asked.origin);
+  const isOuter = asked.origin === outerOrigin && asked.pathname.startsWith(`${prefix}/`);
+  if (!isOwn && !isOuter) return null;
+  const path = underPrefix(asked.pathname, prefix);
+  return path === prefix ? `${path}/` : path;
 }
