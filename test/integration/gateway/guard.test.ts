@@ -1,6 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { JSON_HEADERS, raw } from "../../fixtures/gateway/client.ts";
+import { JSON_HEADERS, messagesIn, raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 
@@ -11,6 +12,20 @@ const FORGED = {
   params: { name: "who", arguments: { n: 1 }, _meta: { "agentenv.io/role": "admin", "agentenv.io/session": "x", progressToken: 7 } },
 };
 const STAMPED = { ...FORGED, params: { ...FORGED.params, _meta: { progressToken: 7, "agentenv.io/role": "default" } } };
+
+/** Answers that are none to a batch. */
+function answerOddly(how: string, accepts: string | undefined, response: ServerResponse): true {
+  const head = (type: string, more: Record<string, string> = {}) => response.writeHead(200, { "content-type": type, ...more });
+  if (how === "html") head("text/html").end("<h1>");
+  else if (how === "deep") head("application/json").end("[".repeat(20_000) + "]".repeat(20_000));
+  else if (how === "numbers") head("application/json").end("[1]");
+  else if (how === "nothing") head("application/json").end();
+  else if (how === "large") head("application/json").end(`["${"x".repeat(300_000)}"]`);
+  else if (how === "cut") head("application/json", { "content-length": "9" }).write("[", () => response.destroy());
+  else if (how === "events") head("text/event-stream").end('data: {"jsonrpc":"2.0","id":3,"result":{}}\n\n');
+  else head("application/json").end(JSON.stringify([{ jsonrpc: "2.0", id: 3, result: { accepts } }]));
+  return true;
+}
 
 afterAll(endHosts);
 
@@ -25,6 +40,8 @@ describe.each(HOSTS)("the MCP guard of /svc on the $host host", ({ start }) => {
     ];
     const intercept: Parameters<typeof mcpFixture>[0]["intercept"] = (request, response) => {
       if (request.headers["x-echo"] === undefined) return false;
+      const answer = request.headers["x-answer"];
+      if (typeof answer === "string") return answerOddly(answer, request.headers["accept-encoding"], response);
       response.writeHead(200, { "content-type": "application/json" }).end("[]");
       return true;
     };
@@ -129,6 +146,18 @@ describe.each(HOSTS)("the MCP guard of /svc on the $host host", ({ start }) => {
     expect(arrived(items)).toEqual({ jsonrpc: "2.0", id: 1, method: "ping" });
   });
 
+  test.each(["[[]]", `[[${JSON.stringify(FORGED)}]]`, `[${JSON.stringify(FORGED)},1]`, "[]", '"x"', "1", "null"])(
+    "W4 %s holds what is no message: 400, and nothing is sent",
+    async (body) => {
+      const answer = await send("/svc/mcp-items/mcp", body);
+      expect([answer.status, answer.json()]).toEqual([
+        400,
+        { jsonrpc: "2.0", id: null, error: { code: -32600, message: "the body is neither an object nor a list of some" } },
+      ]);
+      expect(items.received).toEqual([]);
+    },
+  );
+
   test.each([
     ["no JSON", "{", {}, 400],
     ["no UTF-8", Buffer.from([0x7b, 0xff]), {}, 400],
@@ -173,6 +202,30 @@ describe.each(HOSTS)("the MCP guard of /svc on the $host host", ({ start }) => {
     expect(single.json()).toEqual(refusal);
     expect(items.received).toEqual([]);
     const batch = await send("/svc/mcp-items/mcp", JSON.stringify([secret, FORGED]));
-    expect([batch.json(), arrived(items)]).toEqual([[refusal], [STAMPED]]);
+    const unanswered = { jsonrpc: "2.0", id: 3, error: { code: -32603, message: "mcp-items: it did not answer this request" } };
+    expect([batch.json(), arrived(items)]).toEqual([[unanswered, refusal], [STAMPED]]);
+  });
+
+  const SECRET = { jsonrpc: "2.0", id: "s", method: "tools/call", params: { name: "secret" } };
+  test.each([
+    ["html", "its answer is no JSON"],
+    ["deep", "its answer is JSON that nests deeper than 128"],
+    ["numbers", "its answer holds what is no JSON object"],
+    ["nothing", "it did not answer this request"],
+    ["large", "its answer is larger than 200000 bytes"],
+    ["cut", "the connection was cut"],
+  ])("V37 a server that answers such a batch with %s: its messages get an error", async (how, why) => {
+    const batch = await send("/svc/mcp-items/mcp", JSON.stringify([SECRET, FORGED, { jsonrpc: "2.0", method: "n" }]), { "x-answer": how });
+    const error = { jsonrpc: "2.0", id: 3, error: { code: -32603, message: `mcp-items: ${why}` } };
+    expect([batch.status, batch.json()]).toEqual([200, [error, expect.objectContaining({ id: "s" })]]);
+  });
+
+  test("V37 to such a batch's answer ours are added, JSON or events, and it is asked for in no coding", async () => {
+    const headers = { "accept-encoding": "gzip" };
+    const both = JSON.stringify([SECRET, FORGED]);
+    const plain = await send("/svc/mcp-items/mcp", both, { ...headers, "x-answer": "json" });
+    expect(plain.json()).toEqual([{ jsonrpc: "2.0", id: 3, result: { accepts: "identity" } }, expect.objectContaining({ id: "s" })]);
+    const events = await send("/svc/mcp-items/mcp", both, { ...headers, "x-answer": "events" });
+    expect(messagesIn(events).map(({ id }) => id)).toEqual(["s", 3]);
   });
 });

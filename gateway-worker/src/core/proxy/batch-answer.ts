@@ -1,68 +1,86 @@
-import { type JsonObject, messageEvent } from "@agent-env/protocol";
-import { concatenated } from "../body.ts";
-import { Fault, type Field, type Out, type Sink } from "../seam.ts";
+import { errorAnswer, INTERNAL_ERROR, isJsonObject, type JsonObject, messageEvent, receivedJson } from "@agent-env/protocol";
+import { BodyTooLarge, textOf } from "../body.ts";
+import { kindOf } from "../mcp/message.ts";
+import { Fault, type Field, type Out, type UpResponse } from "../seam.ts";
 
-/** The answer to a batch of which some messages were answered here: their replies are added to the server's. */
-export function withAdded(answer: Out, added: readonly JsonObject[]): Out {
-  const stream = (status: number, headers: readonly Field[]): Sink => {
-    const type = headers.find(([name]) => name === "content-type")?.[1] ?? "";
-    if (status === 200 && type.startsWith("text/event-stream")) return addedEvents(answer, headers, added);
-    if (status === 200 || status === 202 || status === 204) return addedReplies(answer, headers, added);
-    return answer.stream(status, headers);
-  };
+/** A batch of which some messages were answered here. */
+export type SplitBatch = {
+  /** How the server is called in errors. */
+  readonly server: string;
+  readonly sent: readonly JsonObject[];
+  readonly added: readonly JsonObject[];
+  readonly maxBytes: number;
+};
+
+/** The answer to such a batch: the replies of here are added to the server's. What it should have answered and didn't gets an error. */
+export function withAdded(answer: Out, batch: SplitBatch): Out {
   return {
-    stream,
     reply: (status, headers, body) => answer.reply(status, headers, body),
+    stream: (status, headers) => answer.stream(status, headers),
     onGone: (then) => answer.onGone(then),
     relay: async (status, headers, from) => {
-      const sink = stream(status, headers);
-      try {
-        await from.pump((chunk) => sink.write(chunk));
-        sink.end();
-      } catch (error) {
-        sink.cut();
-        if (!(error instanceof Fault)) throw error;
-      }
+      if (![200, 202, 204].includes(status)) return await answer.relay(status, headers, from);
+      if (isPlain(headers) && (typeIn(headers) ?? "").startsWith("text/event-stream"))
+        return await relayEvents(answer, headers, from, batch.added);
+      const replies = [...(await repliesIn(headers, from, batch)), ...batch.added];
+      const fields = headers.filter(([name]) => !["content-type", "content-encoding", "content-length"].includes(name));
+      answer.reply(200, [["content-type", "application/json"], ...fields], JSON.stringify(replies));
     },
   };
 }
 
-function addedEvents(answer: Out, headers: readonly Field[], added: readonly JsonObject[]): Sink {
-  const sink = answer.stream(200, withoutLength(headers));
-  return {
-    write: (chunk) => sink.write(chunk),
-    cut: () => sink.cut(),
-    end: () => {
-      for (const message of added) void sink.write(messageEvent(message));
-      sink.end();
-    },
-    get gone() {
-      return sink.gone;
-    },
-  };
+/** Ours go first: they are whole, whatever becomes of the server's stream. */
+async function relayEvents(answer: Out, headers: readonly Field[], from: UpResponse, added: readonly JsonObject[]): Promise<void> {
+  const sink = answer.stream(
+    200,
+    headers.filter(([name]) => name !== "content-length"),
+  );
+  try {
+    for (const message of added) await sink.write(messageEvent(message));
+    await from.pump((chunk) => sink.write(chunk));
+    sink.end();
+  } catch (error) {
+    sink.cut();
+    if (!(error instanceof Fault)) throw error;
+  }
 }
 
-function addedReplies(answer: Out, headers: readonly Field[], added: readonly JsonObject[]): Sink {
-  const chunks: Uint8Array[] = [];
-  const reply = (messages: readonly unknown[]) => {
-    const fields = withoutLength(headers).filter(([name]) => name !== "content-type");
-    answer.reply(200, [["content-type", "application/json"], ...fields], JSON.stringify(messages));
-  };
-  return {
-    write: (chunk) => {
-      chunks.push(typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk);
-    },
-    cut: () => reply(added),
-    end: () => {
-      const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-      const text = new TextDecoder().decode(concatenated(chunks, size)).trim();
-      const answers: unknown = text === "" ? [] : JSON.parse(text);
-      reply([...(Array.isArray(answers) ? answers : [answers]), ...added]);
-    },
-    gone: false,
-  };
+/** The server's replies, and an error for each request that has none among them. */
+async function repliesIn(headers: readonly Field[], from: UpResponse, batch: SplitBatch): Promise<JsonObject[]> {
+  const read = await readReplies(headers, from, batch.maxBytes);
+  const replies = "problem" in read ? [] : read.replies;
+  const why = "problem" in read ? read.problem : "it did not answer this request";
+  const answered = new Set(replies.map((reply) => JSON.stringify(reply["id"])));
+  const missing = batch.sent.filter((message) => kindOf(message) === "request" && !answered.has(JSON.stringify(message["id"])));
+  return [...replies, ...missing.map(({ id }) => errorAnswer(id, INTERNAL_ERROR, `${batch.server}: ${why}`))];
 }
 
-function withoutLength(headers: readonly Field[]): Field[] {
-  return headers.filter(([name]) => name !== "content-length");
+async function readReplies(
+  headers: readonly Field[],
+  from: UpResponse,
+  maxBytes: number,
+): Promise<{ readonly replies: JsonObject[] } | { readonly problem: string }> {
+  try {
+    const text = (await textOf(from, maxBytes)).trim();
+    if (text === "") return { replies: [] };
+    // it was asked for none
+    if (!isPlain(headers)) return { problem: "its answer is in a content coding" };
+    const read = receivedJson(text);
+    if ("problem" in read) return { problem: `its answer is ${read.problem}` };
+    const replies = Array.isArray(read.value) ? read.value : [read.value];
+    return replies.every(isJsonObject) ? { replies } : { problem: "its answer holds what is no JSON object" };
+  } catch (error) {
+    if (error instanceof BodyTooLarge) return { problem: `its answer is larger than ${maxBytes} bytes` };
+    if (error instanceof Fault) return { problem: error.reason };
+    throw error;
+  }
+}
+
+function isPlain(headers: readonly Field[]): boolean {
+  const coding = headers.find(([name]) => name === "content-encoding")?.[1];
+  return coding === undefined || coding.trim().toLowerCase() === "identity";
+}
+
+function typeIn(headers: readonly Field[]): string | undefined {
+  return headers.find(([name]) => name === "content-type")?.[1];
 }

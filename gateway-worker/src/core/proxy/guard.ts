@@ -1,5 +1,6 @@
 import {
   errorAnswer,
+  INVALID_REQUEST,
   isJsonObject,
   type JsonObject,
   messageTooLarge,
@@ -25,8 +26,11 @@ import { outward } from "./headers.ts";
 
 type ServiceRoute = Extract<Route, { to: "service" }>;
 
+/** Asked of a server whose answer is read here. */
+const READABLE: readonly Field[] = [["accept-encoding", "identity"]];
+
 /** A message with the caller's role in it, or the answer that it gets here because its tool is refused. */
-type Checked = { readonly send: unknown } | { readonly refused: JsonObject | null };
+type Checked = { readonly send: JsonObject } | { readonly refused: JsonObject | null };
 
 /** `/svc` where it reaches an MCP endpoint: what is sent says the caller's role, whatever its body claimed (3-wire §svc). */
 export class GuardedService {
@@ -48,18 +52,16 @@ export class GuardedService {
       return replyJson(answer, 400, errorAnswer(null, code === PARSE_ERROR ? PARSE_ERROR : code, message));
     }
     const { role } = callerOf(request);
-    if (!Array.isArray(read.value)) {
-      const checked = this.#checked(read.value, target.key, role);
-      if ("send" in checked) return await this.#forward(view, target, request, answer, JSON.stringify(checked.send));
-      return checked.refused === null ? answer.reply(202, [["content-length", "0"]]) : replyJson(answer, 200, checked.refused);
+    const { value } = read;
+    if (Array.isArray(value) && value.length > 0 && value.every(isJsonObject)) {
+      const batch = value.map((message) => this.#checked(message, target.key, role));
+      return await this.#batch(view, target, request, answer, batch);
     }
-    await this.#batch(
-      view,
-      target,
-      request,
-      answer,
-      read.value.map((message) => this.#checked(message, target.key, role)),
-    );
+    if (!isJsonObject(value))
+      return replyJson(answer, 400, errorAnswer(null, INVALID_REQUEST, "the body is neither an object nor a list of some"));
+    const checked = this.#checked(value, target.key, role);
+    if ("send" in checked) return await this.#forward(view, target, request, answer, JSON.stringify(checked.send));
+    return checked.refused === null ? answer.reply(202, [["content-length", "0"]]) : replyJson(answer, 200, checked.refused);
   }
 
   /** In a batch a refusal is for its message alone: the others are sent, and its answer is added to theirs. */
@@ -68,11 +70,13 @@ export class GuardedService {
     const refused = batch.flatMap((checked) => ("refused" in checked && checked.refused !== null ? [checked.refused] : []));
     if (send.length === batch.length) return await this.#forward(view, target, request, answer, JSON.stringify(send));
     if (send.length === 0) return refused.length === 0 ? answer.reply(202, [["content-length", "0"]]) : replyJson(answer, 200, refused);
-    await this.#forward(view, target, request, withAdded(answer, refused), JSON.stringify(send));
+    const { maxMessageBytes } = view;
+    const out = withAdded(answer, { server: target.key, sent: send, added: refused, maxBytes: maxMessageBytes });
+    await this.#forward(view, target, request, out, JSON.stringify(send), READABLE);
   }
 
-  #checked(message: unknown, key: string, role: string): Checked {
-    if (!isJsonObject(message) || !isJsonObject(message["params"])) return { send: message };
+  #checked(message: JsonObject, key: string, role: string): Checked {
+    if (!isJsonObject(message["params"])) return { send: message };
     const { params } = message;
     if (message["method"] === "tools/call" && typeof params["name"] === "string") {
       const refusal = this.#refusal(key, params["name"], role);
@@ -91,11 +95,20 @@ export class GuardedService {
     return allowed ? null : `Tool '${name}' is disabled for role '${role}'`;
   }
 
-  async #forward(view: View, target: ServiceRoute, request: In, answer: Out, body: string | null): Promise<void> {
+  /** Passes a request on; `instead` takes the place of the client's fields of those names. */
+  async #forward(
+    view: View,
+    target: ServiceRoute,
+    request: In,
+    answer: Out,
+    body: string | null,
+    instead: readonly Field[] = [],
+  ): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
     const plain = serviceRequest(request, { url, key: target.key, path: target.path });
-    const headers = body === null ? plain.headers : writtenAnew(plain.headers, body);
+    const written = body === null ? plain.headers : writtenAnew(plain.headers, body);
+    const headers = [...written.filter(([name]) => !instead.some(([other]) => other === name)), ...instead];
     await forward(this.#deployment.host, request, answer, {
       request: { ...plain, headers, body },
       outward,
