@@ -31,6 +31,7 @@ export const unsafePath = (): GatewayError => gatewayError(400, "this path has n
 export const badTarget = (): GatewayError => gatewayError(400, "this request target can't be served");
 export const uriTooLong = (limitBytes: number): GatewayError => gatewayError(414, `the URL is longer than ${limitBytes} bytes`);
 export const headersTooLarge = (limitBytes: number): GatewayError => gatewayError(431, `the headers are larger than ${limitBytes} bytes`);
+export const roleTooLong = (limit: number): GatewayError => gatewayError(400, `the role is longer than ${limit} characters`);
 export const tooManyHops = (limit: number): GatewayError => gatewayError(508, `the request went through ${limit} gateways already`);
 /** A deployment whose callers need tokens, at a gateway that doesn't check any: it must not be served openly instead. */
 export const tokensNotServed = (): GatewayError =>
@@ -41,6 +42,12 @@ export const notReady = (text: string): GatewayError => gatewayError(503, text, 
 export const siteStarting = (site: string): GatewayError => gatewayError(503, `${site} has not started yet`, [["retry-after", "1"]]);
 /** Nothing came back from a server. */
 export const proxyFailed = (what: string): GatewayError => gatewayError(502, `Proxy request failed: ${what}`);
+/** A request to switch protocols has nothing but a head: what follows it is the new protocol's. */
+export const upgradeWithBody = (): GatewayError => gatewayError(400, "a request to upgrade may have no body");
+/** A body of which nothing came for too long. */
+export const bodyTooSlow = (limitMs: number): GatewayError => gatewayError(408, `nothing of the body came for ${limitMs / 1000}s`);
+/** Servers might take one or the other (RFC 9112 §3.2). */
+export const severalHosts = (): GatewayError => gatewayError(400, "the request has more than one Host");
 /** A JSON-RPC message to an MCP endpoint that is larger than the gateway reads. */
 export const messageTooLarge = (limitBytes: number): GatewayError => gatewayError(413, `the message is larger than ${limitBytes} bytes`);
 export const unknownCoding = (coding: string): GatewayError =>

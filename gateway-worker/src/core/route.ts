@@ -6,12 +6,15 @@ import {
   notFound,
   notReady,
   reach,
+  roleTooLong,
   tooManyHops,
   unknownService,
   unroutable,
   unsafePath,
   uriTooLong,
+  withoutEnd,
 } from "@agent-env/protocol";
+import { namedRoleOf } from "./auth/caller.ts";
 import { hostName, isServedHost, originProblem } from "./auth/origin.ts";
 import type { In } from "./seam.ts";
 import type { View } from "./view.ts";
@@ -19,6 +22,7 @@ import type { View } from "./view.ts";
 export const HOPS_FIELD = "agentenv-hops";
 const MAX_HOPS = 8;
 const MAX_URL_BYTES = 8192;
+const MAX_ROLE_LENGTH = 256;
 const MAX_HEADER_BYTES = 65_536;
 
 /** Where a request goes. Paths begin with `/`, hold the query, and are forwarded as they are. */
@@ -37,11 +41,12 @@ export function route(view: View, request: In): Route {
   if (!isServedHost(view.hosts, request.host)) return refused(foreignHost());
   if (request.base.length + path.length > MAX_URL_BYTES) return refused(uriTooLong(MAX_URL_BYTES));
   if (headerBytes(request) > MAX_HEADER_BYTES) return refused(headersTooLarge(MAX_HEADER_BYTES));
+  if ((namedRoleOf(request)?.length ?? 0) > MAX_ROLE_LENGTH) return refused(roleTooLong(MAX_ROLE_LENGTH));
   if (hopsOf(request) >= MAX_HOPS) return refused(tooManyHops(MAX_HOPS));
 
   const site = view.labels.get(hostName(request.host).split(".")[0] ?? "");
   if (site !== undefined) return toSite(view, { site, path, prefix: "" });
-  const fixed = pathOf(path).replace(/\/+$/, "");
+  const fixed = withoutEnd(pathOf(path), (char) => char === "/");
   const isHealth = fixed === "/health" || fixed === "/ready";
   if (view.notReady !== null && !isHealth) return refused(notReady(view.notReady));
   if (/^\/(svc|website)%2f/i.test(path)) return refused(unroutable(path));

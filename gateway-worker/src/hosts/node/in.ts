@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { concatenated } from "../../core/body.ts";
-import { Fault, type Field, type In } from "../../core/seam.ts";
+import { asksForWebSocket } from "../../core/proxy/forward.ts";
+import { ClientFault, Fault, type Field, type In } from "../../core/seam.ts";
+import { BODY_SILENCE_MS } from "../body-silence.ts";
 
 /** A request that came in over `node:http`. */
 export class NodeIn implements In {
@@ -16,8 +18,7 @@ export class NodeIn implements In {
   readonly wantsUpgrade: boolean;
   readonly #fields: readonly Field[];
 
-  /** `isUpgrade`: it came as an upgrade, with its socket and not with an answer to write to. */
-  constructor(message: IncomingMessage, isUpgrade: boolean) {
+  constructor(message: IncomingMessage) {
     const target = parsedTarget(message.url ?? "/");
     this.message = message;
     this.method = message.method ?? "GET";
@@ -25,8 +26,8 @@ export class NodeIn implements In {
     this.host = target?.host ?? message.headers.host ?? "";
     this.path = target?.path ?? null;
     this.peer = message.socket.remoteAddress;
-    this.hasBody = message.headers["transfer-encoding"] !== undefined || Number(message.headers["content-length"] ?? 0) > 0;
-    this.wantsUpgrade = isUpgrade;
+    this.hasBody = hasBody(message);
+    this.wantsUpgrade = wantsUpgrade(message);
     this.#fields = fieldsOf(message.rawHeaders);
   }
 
@@ -42,7 +43,9 @@ export class NodeIn implements In {
     return new Promise((resolve, reject) => {
       const chunks: Uint8Array[] = [];
       let size = 0;
+      const silence = setTimeout(() => reject(new ClientFault("slow")), BODY_SILENCE_MS);
       const take = (chunk: Uint8Array): void => {
+        silence.refresh();
         size += chunk.length;
         if (size <= limit) return void chunks.push(chunk);
         // the rest is read and dropped: a client that is still sending would else not see the answer
@@ -53,7 +56,8 @@ export class NodeIn implements In {
       this.message.on("data", take);
       this.message.on("end", () => resolve(concatenated(chunks, size)));
       this.message.on("close", () => {
-        if (!this.message.complete) reject(new Fault("reset", "the client left"));
+        clearTimeout(silence);
+        if (!this.message.complete) reject(new ClientFault("left"));
       });
     });
   }
@@ -61,6 +65,20 @@ export class NodeIn implements In {
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
     return pumped(this.message, take);
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+function wantsUpgrade({ method = "", headers }: IncomingMessage): boolean {
+  const options = (headers.connection ?? "").toLowerCase().split(",");
+  return asksForWebSocket(method, headers.upgrade) && options.some((option) => option.trim() === "upgrade");
+}
+
+/** Whether a request is taken from its connection as an upgrade. One with a body stays a message, so that its end is known. */
+export function isUpgrade(message: IncomingMessage): boolean {
+  return wantsUpgrade(message) && !hasBody(message);
 }
 
 /** Header fields as Node keeps them raw, with names in lower case. */

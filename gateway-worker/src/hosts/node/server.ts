@@ -1,14 +1,21 @@
 import http from "node:http";
+import { bodyTooSlow, severalHosts } from "@agent-env/protocol";
 import { getRequestListener } from "@hono/node-server";
 import type { Deployment } from "../../core/deployment/deployment.ts";
 import { Gateway } from "../../core/gateway.ts";
+import { PROXY_IDLE_MS, replyError } from "../../core/proxy/forward.ts";
+import { ClientFault, type Field } from "../../core/seam.ts";
 import { createApp } from "../../routes/app.ts";
-import { NodeIn } from "./in.ts";
+import { BODY_SILENCE_MS } from "../body-silence.ts";
+import { bugLine } from "../bug.ts";
+import { isUpgrade, NodeIn } from "./in.ts";
 import { NodeOut } from "./out.ts";
 import { holdUpgrade } from "./upgrade.ts";
 
 /** Above what the core refuses with 431 and 414, so that it is the core that says so. */
 const MAX_HEADER_BYTES = 262_144;
+const HEAD_MS = 60_000;
+const CLOSE: readonly Field[] = [["connection", "close"]];
 
 /** The gateway's HTTP server. The hot paths go from `node:http` straight into the core, all others through the app. */
 export function gatewayServer(deployment: Deployment): http.Server {
@@ -16,33 +23,39 @@ export function gatewayServer(deployment: Deployment): http.Server {
   const app = getRequestListener(createApp(deployment).fetch);
   const server = http.createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
+    // an upload may last: it is silence that ends it. Without a limit of its own for the head, this would take that one away too
     requestTimeout: 0,
+    headersTimeout: HEAD_MS,
     keepAliveTimeout: 65_000,
-    // any other offer to upgrade is ignored, as RFC 9110 §7.8 allows: the request keeps its body
-    shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === "websocket",
+    shouldUpgradeCallback: isUpgrade,
   });
+  server.timeout = PROXY_IDLE_MS;
   server.maxHeadersCount = 0;
 
-  const serve = async (message: http.IncomingMessage, response: http.ServerResponse, isUpgrade: boolean): Promise<void> => {
+  const serve = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
+    const request = new NodeIn(message);
+    const answer = new NodeOut(response);
     try {
-      if (await gateway.handle(new NodeIn(message, isUpgrade), new NodeOut(response))) return;
+      if (request.headers().filter(([name]) => name === "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);
+      if (await gateway.handle(request, answer)) return;
       await app(message, response);
     } catch (error) {
-      deployment.host.log(`bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      if (error instanceof ClientFault) return replyError(request, answer, bodyTooSlow(BODY_SILENCE_MS), CLOSE);
+      deployment.host.log(bugLine(error));
       if (!response.headersSent) response.writeHead(500, { "content-type": "application/json" }).end('{"error":"internal error"}');
       else response.destroy();
     }
   };
 
-  server.on("request", (message, response) => void serve(message, response, false));
+  server.on("request", (message, response) => void serve(message, response));
   server.on("upgrade", (message, socket, head) => {
     socket.on("error", () => socket.destroy());
     holdUpgrade(message, socket, head);
     const response = new http.ServerResponse(message);
     response.shouldKeepAlive = false;
     response.assignSocket(message.socket);
-    response.on("finish", () => message.socket.end());
-    void serve(message, response, true);
+    response.on("finish", () => message.socket.destroySoon());
+    void serve(message, response);
   });
   return server;
 }

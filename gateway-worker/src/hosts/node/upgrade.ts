@@ -1,49 +1,52 @@
 import type { IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
-import type { Field, In, UpRequest, UpResponse } from "../../core/seam.ts";
+import { type Duplex, PassThrough } from "node:stream";
+import { Fault, type Field, type In, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import { NodeIn } from "./in.ts";
-import { clientRequest, faultOf, NodeUpResponse, watchTimes } from "./upstream.ts";
+import { answerTo, clientRequest, NodeUpResponse } from "./upstream.ts";
 
-/** The sockets of upgrade requests under way, with what the client has sent after its head. */
-const sockets = new WeakMap<IncomingMessage, { readonly socket: Duplex; readonly head: Buffer }>();
+const PROTOCOL = "websocket";
 
-/** Keeps what an upgrade request came with until its server has answered. */
+/** A client's end of a connection, and what has come of it after the head. */
+type Held = { readonly socket: Duplex; readonly sent: PassThrough; readonly leave: () => void };
+
+/** The connections of upgrade requests under way. */
+const held = new WeakMap<IncomingMessage, Held>();
+
+/** Keeps what an upgrade request came with until its server has answered. It is read all the while: else nobody saw its end. */
 export function holdUpgrade(message: IncomingMessage, socket: Duplex, head: Buffer): void {
-  sockets.set(message, { socket, head });
+  const sent = new PassThrough();
+  const leave = (): void => void socket.destroy();
+  sent.write(head);
+  socket.pipe(sent);
+  socket.on("end", leave);
+  held.set(message, { socket, sent, leave });
 }
 
-/** Asks the server to switch protocols, and joins the two connections if it does. */
-export function upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): Promise<UpResponse | null> {
-  const protocol = client.header("upgrade") ?? "websocket";
-  const sent = clientRequest({ ...request, body: null }, [
-    ["connection", "Upgrade"],
-    ["upgrade", protocol],
-  ]);
-  const answer = new Promise<UpResponse | null>((resolve, reject) => {
-    sent.on("response", (message) => resolve(new NodeUpResponse(message)));
-    sent.on("upgrade", (message: IncomingMessage, server: Duplex, first: Buffer) => {
-      const held = client instanceof NodeIn ? sockets.get(client.message) : undefined;
-      if (held === undefined) throw new Error("an upgrade without its socket");
-      held.socket.write(switchingHead(message, outward(new NodeUpResponse(message).headers())));
-      join(held.socket, server, { fromClient: held.head, fromServer: first });
-      resolve(null);
-    });
-    sent.on("error", (error) => reject(faultOf(error)));
-    watchTimes(sent, request.idleMs);
+/** Asks the server for a WebSocket, and joins the two connections if it agrees. Its own is never used for anything else. */
+export function upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): UpExchange<UpResponse | null> {
+  const asked = { ...request, headers: [...request.headers, ["connection", "Upgrade"], ["upgrade", PROTOCOL]] as const, body: null };
+  const sent = clientRequest(asked, { isShared: false });
+  const response = answerTo(sent, request.idleMs, (message, server, first) => {
+    const end = client instanceof NodeIn ? held.get(client.message) : undefined;
+    if (end === undefined) throw new Error("an upgrade without its socket");
+    if (message.headers.upgrade?.toLowerCase() !== PROTOCOL) return new Fault("unknown", "it switched to another protocol than asked");
+    end.socket.write(switchingHead(outward(new NodeUpResponse(message).headers())));
+    join(end, server, first);
+    return null;
   });
   sent.end();
-  return answer;
+  return { response, abort: () => void sent.destroy(new Fault("unknown", "given up")) };
 }
 
-function switchingHead(message: IncomingMessage, fields: readonly Field[]): string {
-  const all: Field[] = [["connection", "Upgrade"], ["upgrade", message.headers.upgrade ?? "websocket"], ...fields];
+function switchingHead(fields: readonly Field[]): string {
+  const all: Field[] = [["connection", "Upgrade"], ["upgrade", PROTOCOL], ...fields];
   return `HTTP/1.1 101 Switching Protocols\r\n${all.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
 }
 
-function join(client: Duplex, server: Duplex, first: { fromClient: Buffer; fromServer: Buffer }): void {
-  if (first.fromServer.length > 0) client.write(first.fromServer);
-  if (first.fromClient.length > 0) server.write(first.fromClient);
-  client.pipe(server);
+function join({ socket: client, sent, leave }: Held, server: Duplex, first: Buffer): void {
+  client.off("end", leave);
+  if (first.length > 0) client.write(first);
+  sent.pipe(server);
   server.pipe(client);
   client.on("error", () => server.destroy());
   server.on("error", () => client.destroy());

@@ -1,6 +1,8 @@
 import http from "node:http";
 import https from "node:https";
+import type { Duplex } from "node:stream";
 import { Fault, type FaultKind, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
+import { isFinalStatus, notAStatus } from "../final-status.ts";
 import { fieldsOf, NodeIn, pumped } from "./in.ts";
 
 const CONNECT_MS = 10_000;
@@ -14,39 +16,73 @@ const agents = {
 
 /** Sends one request to a server. */
 export function upstream(request: UpRequest): UpExchange {
-  const sent = clientRequest(request, []);
-  const response = new Promise<UpResponse>((resolve, reject) => {
-    sent.on("response", (message) => resolve(new NodeUpResponse(message)));
-    sent.on("error", (error) => reject(faultOf(error)));
-    watchTimes(sent, request.idleMs);
-  });
+  const sent = clientRequest(request, { isShared: true });
+  const response = answerTo<never>(sent, request.idleMs, () => new Fault("unknown", "it switched protocols unasked"));
   response.catch(() => undefined);
   sendBody(sent, request.body);
   return { response, abort: () => void sent.destroy(new Fault("unknown", "given up")) };
 }
 
-/** A request on its way, with its head as it will be sent. `more` are fields that only this host knows. */
-export function clientRequest(request: UpRequest, more: readonly Field[]): http.ClientRequest {
+/**
+ * The head of the answer, or what a switch of protocols comes to. A connection that was switched unasked is closed, as is one
+ * whose status is none (RFC 9110 §15).
+ */
+export function answerTo<Switched>(
+  sent: http.ClientRequest,
+  idleMs: number,
+  switched: (message: http.IncomingMessage, socket: Duplex, first: Buffer) => Switched | Fault,
+): Promise<UpResponse | Switched> {
+  return new Promise((resolve, reject) => {
+    const refuse = (fault: Fault): void => {
+      reject(fault);
+      sent.destroy();
+    };
+    sent.on("response", (message) => {
+      const { statusCode: status = 0 } = message;
+      if (isFinalStatus(status)) resolve(new NodeUpResponse(message));
+      else refuse(notAStatus(status));
+    });
+    // a switch to nothing: the parser goes on to wait for another answer
+    sent.on("information", ({ statusCode }) => {
+      if (statusCode === 101) refuse(new Fault("unknown", "it switched protocols without naming one"));
+    });
+    sent.on("upgrade", (message, socket, first) => {
+      const outcome = switched(message, socket, first);
+      if (!(outcome instanceof Fault)) return resolve(outcome);
+      socket.destroy();
+      reject(outcome);
+    });
+    sent.on("error", (error) => reject(faultOf(error)));
+    watchTimes(sent, idleMs);
+  });
+}
+
+/** A request on its way, with its head as it will be sent. `isShared`: its connection may serve others before and after. */
+export function clientRequest(request: UpRequest, { isShared }: { isShared: boolean }): http.ClientRequest {
   const url = new URL(request.url);
   const secure = url.protocol === "https:";
   const options = {
-    agent: secure ? agents["https:"] : agents["http:"],
+    agent: isShared && (secure ? agents["https:"] : agents["http:"]),
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
     method: request.method,
     path: url.href.slice(url.origin.length),
-    headers: ["host", url.host, ...withFraming(request).flat(), ...more.flat()],
+    headers: ["host", url.host, ...withFraming(request).flat()],
     setDefaultHeaders: false,
   };
   return secure ? https.request(options) : http.request(options);
 }
 
-/** Where the length isn't known the body is chunked; where there is none, methods that usually have one say so. */
+/**
+ * The length says what is really sent. Where that isn't known the body is chunked; where there is none, methods that usually
+ * have one say so. A client's own body is as long as its head says: the parser sees to that.
+ */
 function withFraming({ method, headers, body }: UpRequest): Field[] {
-  if (headers.some(([name]) => name === "content-length")) return [...headers];
-  if (typeof body === "string" || body instanceof Uint8Array) return [...headers, ["content-length", String(Buffer.byteLength(body))]];
-  if (body !== null) return [...headers, ["transfer-encoding", "chunked"]];
-  return ["POST", "PUT", "PATCH"].includes(method) ? [...headers, ["content-length", "0"]] : [...headers];
+  const hasLength = headers.some(([name]) => name === "content-length");
+  if (body instanceof NodeIn) return hasLength ? [...headers] : [...headers, ["transfer-encoding", "chunked"]];
+  const kept = headers.filter(([name]) => name !== "content-length");
+  if (typeof body === "string" || body instanceof Uint8Array) return [...kept, ["content-length", String(Buffer.byteLength(body))]];
+  return hasLength || ["POST", "PUT", "PATCH"].includes(method) ? [...kept, ["content-length", "0"]] : kept;
 }
 
 /** A string would be joined with the head, and the whole written as UTF-8: that spoils header bytes above 0x7F. */
@@ -62,7 +98,7 @@ function sendBody(sent: http.ClientRequest, body: UpRequest["body"]): void {
 }
 
 /** Ends what can't connect within 10 s, or is silent for too long after. */
-export function watchTimes(sent: http.ClientRequest, idleMs: number): void {
+function watchTimes(sent: http.ClientRequest, idleMs: number): void {
   const connecting = setTimeout(() => sent.destroy(new Fault("refused", "no connection within 10s")), CONNECT_MS);
   const connected = (): void => {
     clearTimeout(connecting);

@@ -1,5 +1,6 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
 import type { Host, Sql } from "../../core/seam.ts";
+import { bugLine } from "../bug.ts";
 import { decode } from "../decode.ts";
 import type { Doors } from "./doors.ts";
 import type { WorkersOut } from "./in-out.ts";
@@ -16,14 +17,19 @@ export function workersHost(parts: {
   out: WorkersOut | null;
 }): Host {
   const { context, doors, sql, committed, record, out } = parts;
+  const log = (line: string): void => console.warn(line);
   return {
     sql,
     committed,
-    background: (work) => context.waitUntil(work),
+    background: (work) => context.waitUntil(work.catch((error: unknown) => log(bugLine(error)))),
     upstream: upstreamBy(doors),
-    upgrade: out === null ? () => Promise.reject(new Error("an object takes no upgrade")) : upgradeBy(doors, out),
+    upgrade: out === null ? noUpgrade : upgradeBy(doors, out),
     decode,
     record: () => record,
-    log: (line) => console.warn(line),
+    log,
   };
+}
+
+function noUpgrade(): never {
+  throw new Error("an object takes no upgrade");
 }

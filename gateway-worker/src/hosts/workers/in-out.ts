@@ -1,5 +1,9 @@
-import { BodyTooLarge, concatenated } from "../../core/body.ts";
-import { Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
+import { bodyTooSlow } from "@agent-env/protocol";
+import { concatenated } from "../../core/body.ts";
+import { asksForWebSocket } from "../../core/proxy/forward.ts";
+import { ClientFault, Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
+import { within } from "../../core/timing.ts";
+import { BODY_SILENCE_MS } from "../body-silence.ts";
 import { headersOf } from "./headers.ts";
 import type { Place } from "./locate.ts";
 import { WorkersUpResponse } from "./upstream.ts";
@@ -34,7 +38,7 @@ export class WorkersIn implements In {
     this.base = place.base;
     this.peer = request.headers.get("cf-connecting-ip") ?? undefined;
     this.hasBody = request.body !== null && request.headers.get("content-length") !== "0";
-    this.wantsUpgrade = request.headers.get("upgrade")?.toLowerCase() === "websocket";
+    this.wantsUpgrade = asksForWebSocket(request.method, request.headers.get("upgrade") ?? undefined);
     this.#fields = clientFields(request);
   }
 
@@ -47,17 +51,20 @@ export class WorkersIn implements In {
   }
 
   async bytes(limit: number): Promise<Uint8Array | null> {
+    const reader = this.request.body?.getReader();
     const chunks: Uint8Array[] = [];
     let size = 0;
-    try {
-      await this.pump((chunk) => {
-        size += chunk.length;
-        if (size > limit) throw new BodyTooLarge();
-        chunks.push(chunk);
-      });
-    } catch (error) {
-      if (error instanceof BodyTooLarge) return null;
-      throw error;
+    while (reader !== undefined) {
+      const read = await within(reader.read().catch(left), BODY_SILENCE_MS);
+      if (read?.done === true) break;
+      size += read?.value.length ?? 0;
+      if (read !== undefined && size <= limit) chunks.push(read.value);
+      else {
+        // not waited for: a client that stalls holds this up as well
+        reader.cancel().catch(() => undefined);
+        if (read === undefined) throw new ClientFault("slow");
+        return null;
+      }
     }
     return concatenated(chunks, size);
   }
@@ -65,6 +72,10 @@ export class WorkersIn implements In {
   async pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
     await pumped(this.request.body, take);
   }
+}
+
+function left(error: unknown): never {
+  throw new ClientFault("left", { cause: error });
 }
 
 /** What the client itself sent. The platform says `Accept-Encoding: br, gzip` for every client, and keeps its own text apart. */
@@ -104,6 +115,8 @@ export class WorkersOut implements Out {
 
   constructor(request: Request) {
     this.#method = request.method;
+    // fires only while the head of the answer is awaited, and only where the connection was reset
+    request.signal.addEventListener("abort", () => this.#leave());
   }
 
   get response(): Promise<Response> {
@@ -118,11 +131,7 @@ export class WorkersOut implements Out {
   stream(status: number, headers: readonly Field[]): Sink {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 16 });
     const writer = writable.getWriter();
-    const leave = (): void => {
-      if (this.#isGone) return;
-      this.#isGone = true;
-      this.#gone();
-    };
+    const leave = (): void => this.#leave();
     let isEnded = false;
     writer.closed.catch(leave);
     this.#response.resolve(new Response(readable, { status, headers: headersOf(headers) }));
@@ -153,8 +162,13 @@ export class WorkersOut implements Out {
     this.#response.resolve(new Response(null, { status: 101, headers: headersOf(headers), webSocket }));
   }
 
-  /** A bug: what went wrong is for the log, not for the client. Without effect once there is an answer. */
+  /** A bug is for the log, not for the client. Without effect once there is an answer. */
   fail(error: unknown): void {
+    if (error instanceof ClientFault) {
+      const { status, body } = bodyTooSlow(BODY_SILENCE_MS);
+      this.#response.resolve(Response.json(body, { status, headers: { connection: "close" } }));
+      return;
+    }
     console.error(error);
     this.#response.resolve(Response.json({ error: "internal error" }, { status: 500 }));
   }
@@ -162,5 +176,11 @@ export class WorkersOut implements Out {
   onGone(then: () => void): void {
     this.#gone = then;
     if (this.#isGone) then();
+  }
+
+  #leave(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#gone();
   }
 }

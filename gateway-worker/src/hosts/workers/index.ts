@@ -1,4 +1,4 @@
-import { foreignHost, type GatewayError, tokensNotServed, unknownDeployment } from "@agent-env/protocol";
+import { foreignHost, type GatewayError, severalHosts, tokensNotServed, unknownDeployment } from "@agent-env/protocol";
 import { isServedHost } from "../../core/auth/origin.ts";
 import { isBytes, serveBytes } from "../../core/gateway.ts";
 import { Bytes } from "../../core/proxy/bytes.ts";
@@ -24,7 +24,9 @@ const reached = new Set<string>();
 /** The edge gateway: pages and raw APIs stream by here, everything else is the deployment object's. */
 export default {
   async fetch(request: Request, env: Environment, context: ExecutionContext): Promise<Response> {
-    const url = new URL(request.url);
+    // two Host lines come as one, joined by a comma
+    const url = URL.parse(request.url);
+    if (url === null) return errorResponse(severalHosts());
     const place = locate(url, env);
     const record = place === null ? null : await readRecord(env, place.deployment);
     if (!isServedHost(edgeHosts(env, record), url.host)) return errorResponse(foreignHost());

@@ -1,4 +1,5 @@
 import { Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
+import { isFinalStatus, notAStatus } from "../final-status.ts";
 import type { Doors } from "./doors.ts";
 import { headersOf } from "./headers.ts";
 import { pumped, WorkersIn } from "./in-out.ts";
@@ -30,13 +31,19 @@ export async function answered(request: UpRequest, signal: AbortSignal): Promise
   const timer = setTimeout(() => late.abort(), Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
   const body = request.body instanceof WorkersIn ? request.body.request.body : bodyOf(request.body);
   try {
-    return await fetch(request.url, {
+    const response = await fetch(request.url, {
       method: request.method,
       headers,
       body,
       redirect: "manual",
       signal: AbortSignal.any([signal, late.signal]),
     });
+    // an unasked 101 included; one that was asked for brings its socket
+    if (!isFinalStatus(response.status) && response.webSocket === null) {
+      await response.body?.cancel();
+      throw notAStatus(response.status);
+    }
+    return response;
   } catch (error) {
     if (late.signal.aborted) throw new Fault("timeout", `no answer within ${request.idleMs / 1000}s`, { cause: error });
     throw error;
