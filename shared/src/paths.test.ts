@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cardPaths, joined, pathOnServer, reach } from "./paths.ts";
+import { cardPaths, joined, pathOnServer, reach, withoutEnd } from "./paths.ts";
 
 const ORIGINS = ["http://shop-website-backend:8000", "http://shop-website-frontend"];
 const MCP = cardPaths("mcp", ORIGINS);
@@ -80,6 +80,13 @@ describe("W3.2 a request path", () => {
     expect(reach(`/%${"25".repeat(4)}41`, MCP)).toBe("clear");
     expect(reach(`/%${"25".repeat(5)}41`, MCP)).toBe("unsafe");
   });
+});
+
+test("a long row of what is dropped at an end costs time by its length", () => {
+  const began = performance.now();
+  for (const row of [".", "%20", "%2e%20", "%2525252e"]) expect(reach(`/mcp/${row.repeat(60_000)}x`, MCP)).toBe("inside");
+  expect(withoutEnd(`${"/".repeat(200_000)}x//`, (char) => char === "/").length).toBe(200_001);
+  expect(performance.now() - began).toBeLessThan(3_000);
 });
 
 test("joining keeps a base's own path, and resolves nothing", () => {

@@ -13,6 +13,13 @@ export function joined(base: string, path: string): string {
   return `${base.replace(/\/$/, "")}/${path.replace(/^\//, "")}`;
 }
 
+/** A text without the characters at its end that are `dropped`: in linear time, which `/[…]+$/` is not. */
+export function withoutEnd(text: string, dropped: (char: string) => boolean): string {
+  let end = text.length;
+  while (end > 0 && dropped(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
 /**
  * Whether a request path reaches one of `targets`, or something under it, in any spelling (3-wire §site). `path` is
  * without query, as the WHATWG URL parser leaves it; exactly that may then be forwarded.
@@ -108,7 +115,9 @@ function segmentsOf(reading: string): string[] | null {
       .trimEnd(),
   );
   if (segments.includes("..")) return null;
-  return segments.map((segment) => caseFold(segment.replace(/[\s.]+$/, ""))).filter((segment) => segment !== "");
+  return segments
+    .map((segment) => caseFold(withoutEnd(segment, (char) => char === "." || /\s/.test(char))))
+    .filter((segment) => segment !== "");
 }
 
 /** The root reserves itself alone, not what is under it. */

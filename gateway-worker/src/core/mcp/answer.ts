@@ -2,6 +2,7 @@ import { errorAnswer, type JsonObject, messageEvent, SESSION_HEADER } from "@age
 import type { Field, Out, Sink } from "../seam.ts";
 import { Timer } from "../timing.ts";
 import type { Forms } from "./accept.ts";
+import type { StreamPlace } from "./stream-places.ts";
 
 /** A call that is longer under way than this is answered as a stream. */
 const JSON_WITHIN_MS = 1_000;
@@ -25,12 +26,22 @@ export class Answer {
   readonly #timer = new Timer();
   #sink: Sink | null = null;
   #isEnded = false;
+  #mayOpen: () => StreamPlace | null = () => () => undefined;
+  #leavePlace: StreamPlace = () => undefined;
 
   constructor(out: Out, forms: Forms, fields: readonly Field[]) {
     this.#out = out;
     this.#forms = forms;
     this.#fields = fields;
-    out.onGone(() => this.#timer.stop());
+    out.onGone(() => {
+      this.#timer.stop();
+      this.#leavePlace();
+    });
+  }
+
+  /** Opens a stream only where `place` gives it one. Without, the reply comes as JSON, and nothing ahead of it. */
+  streamsOnlyIn(place: () => StreamPlace | null): void {
+    this.#mayOpen = place;
   }
 
   /** For a call: it may take long, and be followed by notifications. */
@@ -38,10 +49,10 @@ export class Answer {
     if (this.#forms.sse) this.#timer.set(JSON_WITHIN_MS, () => this.#opened());
   }
 
-  /** Sends a message ahead of the reply. A client that takes no stream doesn't get it. */
-  say(message: JsonObject): void {
-    if (this.#isEnded || !this.#forms.sse) return;
-    void this.#opened().write(messageEvent(message));
+  /** Sends a message ahead of the reply; the promise of a slow client. One that takes no stream doesn't get it. */
+  say(message: JsonObject): void | Promise<void> {
+    if (this.#isEnded || !this.#forms.sse) return undefined;
+    return this.#opened()?.write(messageEvent(message));
   }
 
   /** The reply, and the end. `session` is the id of a session that it opens. */
@@ -79,11 +90,15 @@ export class Answer {
     const wasEnded = this.#isEnded;
     this.#isEnded = true;
     this.#timer.stop();
+    this.#leavePlace();
     return wasEnded;
   }
 
-  #opened(): Sink {
+  #opened(): Sink | null {
     if (this.#sink !== null) return this.#sink;
+    const place = this.#mayOpen();
+    if (place === null) return null;
+    this.#leavePlace = place;
     const sink = this.#out.stream(200, [...STREAM_FIELDS, ...this.#fields]);
     this.#sink = sink;
     void sink.write(": open\n\n");

@@ -69,7 +69,8 @@ export class Calls {
 
   async #send(turn: Turn, message: JsonObject, params: JsonObject, entry: Entry): Promise<JsonObject | null> {
     const { link, lanes } = this.#deployment.mcpOf(entry.source);
-    const upstream = lanes.of(turn.caller);
+    const lane = lanes.take(turn.caller);
+    const upstream = lane.session;
     const ending = new AbortController();
     const sentIds: number[] = [];
     let isCancelled = false;
@@ -94,7 +95,7 @@ export class Calls {
       silenceMs: this.#deployment.settings.toolCallTimeoutMs,
       heard: (said: JsonObject) => {
         const shown = isCancelled ? null : shownToCaller(said, token, ownToken);
-        if (shown !== null) turn.answer.say(shown);
+        return shown === null ? undefined : turn.answer.say(shown);
       },
       sent: (id: number) => sentIds.push(id),
       signal: ending.signal,
@@ -107,6 +108,7 @@ export class Calls {
       const outcome = isCancelled ? null : await link.request(upstream, ask, mayRepeat(entry.tool));
       return isCancelled || outcome === null ? null : replyTo(message["id"], outcome, entry.source);
     } finally {
+      lane.give();
       this.#turns.give();
       this.#forget(key, live);
     }

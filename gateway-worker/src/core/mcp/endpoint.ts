@@ -19,6 +19,7 @@ import { acceptedForms, isJsonType } from "./accept.ts";
 import { Answer } from "./answer.ts";
 import { Legacy, type Turn } from "./legacy.ts";
 import { idOf, kindOf, readJson } from "./message.ts";
+import { StreamPlaces } from "./stream-places.ts";
 import { Streams } from "./streams.ts";
 
 const METHODS = "POST, GET, DELETE";
@@ -27,12 +28,13 @@ const METHODS = "POST, GET, DELETE";
 export class McpEndpoint {
   readonly #deployment: Deployment;
   readonly #legacy: Legacy;
+  readonly #places = new StreamPlaces();
   readonly #streams: Streams;
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
     this.#legacy = new Legacy(deployment);
-    this.#streams = new Streams(deployment);
+    this.#streams = new Streams(deployment, this.#places);
   }
 
   /** Answers one request. The first rule of the ladder that fails answers (6-mcp §3). */
@@ -54,10 +56,10 @@ export class McpEndpoint {
 
     const read = await readJson(this.#deployment.host, request, this.#deployment.settings.maxMessageBytes);
     if ("problem" in read) return answer.refuse(read.problem.status, { id: null, ...read.problem });
-    await this.#take(request, answer, read.value);
+    await this.#take(request, answer, read.value, forms.sse);
   }
 
-  async #take(request: In, answer: Answer, body: unknown): Promise<void> {
+  async #take(request: In, answer: Answer, body: unknown, takesStream: boolean): Promise<void> {
     const id = idOf(body);
     const messages = Array.isArray(body) ? body : [body];
     const version = request.header(VERSION_HEADER);
@@ -69,6 +71,9 @@ export class McpEndpoint {
     if (Array.isArray(body) && (session?.version ?? version ?? ASSUMED_VERSION) !== BATCH_VERSION)
       return refuse(answer, 400, `a batch is only taken in MCP ${BATCH_VERSION}`);
 
+    if (takesStream && messages.some(isCall) && this.#places.isFull(session?.key)) return refuseStream(answer, id);
+
+    answer.streamsOnlyIn(() => this.#places.take(session?.key));
     const role = session?.role ?? callerOf(request).role;
     const turn: Turn = { answer, role, session, caller: session === undefined ? `role ${role}` : session.key };
     if (Array.isArray(body)) await this.#legacy.batch(turn, messages);
@@ -86,7 +91,7 @@ export class McpEndpoint {
     if (session === undefined) return refuseMethod(answer);
     if (session === null) return answer.refuse(404, { id: null, code: SESSION_NOT_FOUND, message: "session not found" });
     if (!takesStream) return refuse(answer, 406, "Accept must allow text/event-stream");
-    this.#streams.open(session, out, corsFields(request));
+    if (!this.#streams.open(session, out, corsFields(request))) return refuseStream(answer, null);
   }
 
   async #endSession(request: In, out: Out, answer: Answer): Promise<void> {
@@ -105,8 +110,17 @@ function isMessage(value: unknown): value is JsonObject {
   return isJsonObject(value) && kindOf(value) !== null;
 }
 
+/** What may be answered as a stream. */
+function isCall(message: JsonObject): boolean {
+  return message["method"] === "tools/call";
+}
+
 function refuse(answer: Answer, status: number, message: string, id: unknown = null): void {
   answer.refuse(status, { id, code: INVALID_REQUEST, message });
+}
+
+function refuseStream(answer: Answer, id: unknown): void {
+  answer.refuse(429, { id, code: INVALID_REQUEST, message: "too many streams are open" }, [["retry-after", "1"]]);
 }
 
 function refuseMethod(answer: Answer): void {

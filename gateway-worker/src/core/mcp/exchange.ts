@@ -20,8 +20,8 @@ export type Post = {
   /** How long the server may send no message. */
   readonly silenceMs: number;
   readonly maxBytes: number;
-  /** What the server says besides the reply. */
-  readonly heard: (message: JsonObject) => void;
+  /** What the server says besides the reply. It says no more while a promise is open. */
+  readonly heard: (message: JsonObject) => void | Promise<void>;
   readonly signal?: AbortSignal;
 };
 

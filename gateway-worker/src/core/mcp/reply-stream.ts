@@ -14,7 +14,7 @@ const RETRY_MS = 1_000;
 export type StreamedReply = {
   readonly id: unknown;
   readonly maxBytes: number;
-  readonly heard: (message: JsonObject) => void;
+  readonly heard: (message: JsonObject) => void | Promise<void>;
   readonly deadline: Deadline;
   /** Asks for what came after an event. */
   readonly resume: (lastEventId: string) => UpExchange;
@@ -51,7 +51,8 @@ function replyIn(response: UpResponse, reader: SseReader, asked: StreamedReply):
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject | null>();
   const { abort } = asked.deadline;
   const grace = new Timer();
-  const take = (chunk: Uint8Array): void => {
+  const take = (chunk: Uint8Array): void | Promise<void> => {
+    const slow: Promise<void>[] = [];
     for (const { data } of reader.push(chunk)) {
       asked.deadline.sign();
       // an event without data only gives the stream its first id
@@ -60,13 +61,16 @@ function replyIn(response: UpResponse, reader: SseReader, asked: StreamedReply):
       if ("problem" in read) throw new BadAnswer(`an event of its answer is ${read.problem}`);
       const message = read.value;
       if (!isJsonObject(message)) throw new BadAnswer("an event of its answer is no JSON object");
-      if (typeof message["method"] === "string") asked.heard(message);
-      else if (message["id"] === asked.id) {
+      if (typeof message["method"] === "string") {
+        const hearing = asked.heard(message);
+        if (hearing !== undefined) slow.push(hearing);
+      } else if (message["id"] === asked.id) {
         const reply = checkedReply(message, asked.id);
         grace.set(AFTER_REPLY_MS, abort);
         resolve(reply);
       }
     }
+    return slow.length === 0 ? undefined : Promise.all(slow).then(() => undefined);
   };
   response.pump(take).then(
     () => {

@@ -38,7 +38,7 @@ export type Wire = {
 export type Ask = {
   readonly message: JsonObject;
   readonly silenceMs: number;
-  readonly heard: (message: JsonObject) => void;
+  readonly heard: (message: JsonObject) => void | Promise<void>;
   /** Told the id under which it was sent: that is what a cancellation names. */
   readonly sent?: (id: number) => void;
   readonly signal?: AbortSignal;
