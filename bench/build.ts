@@ -50,7 +50,7 @@ export const build: Bench = {
 
 async function make(bundle: string, store: Awaited<ReturnType<typeof openLocalStore>>): Promise<void> {
   const builder = imageBuilder();
-  const { plan, problems } = await planBundle({ folder: bundle, selection: { tasks: [], evals: [] }, store, baseIds: builder.idsOf });
+  const { plan, problems } = await planBundle({ folder: bundle, selection: { tasks: [], evals: [] }, store, engine: builder });
   if (plan === null) throw new Error(`the bundle of the bench is refused: ${JSON.stringify(problems)}`);
   const { signal } = new AbortController();
   await materialize(plan, { store, builder, emit: () => undefined, runId: newRunId(new Date()), signal });

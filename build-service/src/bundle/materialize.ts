@@ -45,7 +45,7 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
     idRoot: plan.bundle.idRoot,
     view,
     store,
-    baseIds: builder === null ? undefined : (references) => builder.idsOf(references),
+    engine: builder ?? undefined,
   };
   const deployed = builder === null ? new Set<string>() : deployedImages(plan);
   const writing = (unit: UnitPlan, building: AbortSignal): WriteContext => ({

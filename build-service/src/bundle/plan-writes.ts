@@ -1,14 +1,12 @@
-import { z } from "zod";
 import type { ImageBuilder, ImageSource } from "../images/builder.ts";
 import { fileDigests, imageSource } from "../images/context.ts";
 import type { FileDigest } from "../images/digest.ts";
-import { parseStored } from "../store/json.ts";
+import { newestBuildRow } from "../images/ensure.ts";
 import type { Store } from "../store/store.ts";
 import { builtFrom } from "../types/docker-image.ts";
 import { canonicalDigest } from "./canonical.ts";
 import type { Checked } from "./checked.ts";
 import { type Decision, decideWrite } from "./decide.ts";
-import { encodedId } from "./ids.ts";
 import type { LedgerInputs } from "./ledger.ts";
 import { writeKey } from "./resolved.ts";
 import type { StoreView } from "./store-refs.ts";
@@ -24,12 +22,16 @@ export type UnitPlan = {
   readonly source: ImageSource | null;
 };
 
+/** What is asked of an Engine to see whether an image's bases have changed there. */
+export type BaseLookup = Pick<ImageBuilder, "idsOf" | "platform">;
+
 export type DecideContext = {
   /** The bundle's id root, which the ledger's rows name. */
   readonly idRoot: string;
   readonly view: StoreView;
   readonly store: Store;
-  readonly baseIds: ImageBuilder["idsOf"] | undefined;
+  /** Left out: bases are not looked at. */
+  readonly engine: BaseLookup | undefined;
 };
 
 /** Decides every write in the order of making, each with the versions that those before it will have. */
@@ -59,10 +61,13 @@ export async function decideAgain(plan: UnitPlan, versions: ReadonlyMap<string, 
 
 async function decideUnit(
   { unit, inputs, source }: Pick<UnitPlan, "unit" | "inputs" | "source">,
-  { store, baseIds, idRoot }: DecideContext,
+  { store, engine, idRoot }: DecideContext,
 ): Promise<Decision> {
   const { kind, id } = unit;
-  const forced = source === null || baseIds === undefined ? undefined : (version: number) => changedBases(store, id, version, baseIds);
+  const forced =
+    source === null || engine === undefined
+      ? undefined
+      : (version: number) => changedBases(store, { id, version, platform: source.platform }, engine);
   return decideWrite(store, { kind, id, bundle: idRoot, inputs }, forced);
 }
 
@@ -116,20 +121,13 @@ function referencesOf(unit: WriteUnit, versions: ReadonlyMap<string, number>, vi
   return { needs: Object.fromEntries(needs), store_refs: Object.fromEntries(storeRefs) };
 }
 
-const Row = z.object({ bases: z.record(z.string(), z.string()), built_at: z.string() });
-
 /** Which base images the Engine now holds under another id than when that version was built last (4-bundle §10.4). */
-async function changedBases(store: Store, id: string, version: number, baseIds: ImageBuilder["idsOf"]): Promise<string[]> {
-  const heads = await store.objects.list(`builds/${encodedId(id)}/${version}/`);
-  const rows: z.infer<typeof Row>[] = [];
-  for (const { key } of heads) {
-    const found = await store.objects.get(key);
-    if (found !== null) rows.push(parseStored(key, found.bytes, Row));
-  }
-  const last = rows.toSorted((a, b) => (a.built_at < b.built_at ? -1 : 1)).at(-1);
-  if (last === undefined) return [];
-  const held = await baseIds(Object.keys(last.bases));
-  return Object.entries(last.bases)
+async function changedBases(store: Store, image: Parameters<typeof newestBuildRow>[1], engine: BaseLookup): Promise<string[]> {
+  const newest = await newestBuildRow(store, image, engine);
+  if (newest === null) return [];
+  const { bases } = newest.row;
+  const held = await engine.idsOf(Object.keys(bases));
+  return Object.entries(bases)
     .filter(([reference, engineId]) => held[reference] !== undefined && held[reference] !== engineId)
     .map(([reference]) => `base image changed: ${reference}`)
     .sort();

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { FileRecord, type Kind, type Problem, sortedProblems } from "@agent-env/protocol";
-import type { ImageBuilder, ImageSource } from "../images/builder.ts";
+import type { ImageSource } from "../images/builder.ts";
 import { emptyStore } from "../store/empty.ts";
 import type { Store } from "../store/store.ts";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
@@ -10,7 +10,7 @@ import { checkAgainstStore } from "./check-store.ts";
 import { type Checked, entityById, type Warning } from "./checked.ts";
 import type { InstalledBundle } from "./id-root.ts";
 import { parseBundle } from "./parse.ts";
-import { decideAll, type UnitPlan } from "./plan-writes.ts";
+import { type BaseLookup, decideAll, type UnitPlan } from "./plan-writes.ts";
 import { resolveBundle } from "./resolve.ts";
 import { type ResolvedRef, writeKey } from "./resolved.ts";
 import { type Selection, selectEntries } from "./selection.ts";
@@ -67,7 +67,7 @@ export type PlanRequest = {
   /** Null: nothing was ever stored. */
   readonly store: Store | null;
   /** What the Engine holds of base images now; left out where there is none to ask. */
-  readonly baseIds?: ImageBuilder["idsOf"];
+  readonly engine?: BaseLookup;
   readonly registry?: Registry;
 };
 
@@ -96,7 +96,7 @@ export async function planBundle(request: PlanRequest): Promise<{ readonly plan:
   const storeProblems = await checkAgainstStore(checked, view, store, registry);
   if (storeProblems.length > 0) return refused(storeProblems);
 
-  const units = await decideAll(checked, { idRoot: bundle.idRoot, view, store, baseIds: request.baseIds });
+  const units = await decideAll(checked, { idRoot: bundle.idRoot, view, store, engine: request.engine });
   return { plan: planOf({ checked, view, registry, units }, leftOut), problems: [] };
 }
 

@@ -88,7 +88,6 @@ async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signa
       // An aborted build leaves its containers unless both are set.
       rm: true,
       forcerm: true,
-      nocache: request.noCache ?? false,
       abortSignal: either,
       ...(platform === null ? {} : { platform }),
     });

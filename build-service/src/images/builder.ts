@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { Emit } from "../report/events.ts";
 
 /** Everything an image is built from: exactly the files that were hashed (4-bundle §10.1–2). */
@@ -23,7 +24,6 @@ export type BuildRequest = {
   readonly platform: string | null;
   readonly tag: string;
   readonly context: Uint8Array;
-  readonly noCache?: boolean;
 };
 
 export type BuildResult = {
@@ -45,13 +45,13 @@ export interface ImageBuilder {
 }
 
 /** `builds/<encoded id>/<version>/<platform>/<n>.json` (4-bundle §10.3). The highest n holds. */
-export type BuildRow = {
-  readonly image_id: string;
+export const BuildRow = z.object({
+  image_id: z.string(),
   /** What it was built from. A row whose digest is not its record's was left by a run that ended before the record. */
-  readonly source_digest: string;
-  readonly bases: Readonly<Record<string, string>>;
-  readonly built_at: string;
+  source_digest: z.string(),
+  bases: z.record(z.string(), z.string()),
+  built_at: z.string(),
   /** `r2:<key>` of the whole log. */
-  readonly log: string;
-  readonly manifest_digest?: string;
-};
+  log: z.string(),
+});
+export type BuildRow = z.infer<typeof BuildRow>;

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { blobKey, type DockerImageRecord, objectKey, objectUrl, UserError } from "@agent-env/protocol";
-import { z } from "zod";
 import { encodedId } from "../bundle/ids.ts";
 import type { Emit } from "../report/events.ts";
 import { parseStored } from "../store/json.ts";
 import type { Store } from "../store/store.ts";
 import { BuildFailed } from "./build.ts";
-import type { BuildRow, ImageBuilder } from "./builder.ts";
+import { BuildRow, type ImageBuilder } from "./builder.ts";
 
 export type EnsureRequest = {
   readonly store: Store;
@@ -16,18 +15,7 @@ export type EnsureRequest = {
   readonly builder: ImageBuilder;
   readonly emit: Emit;
   readonly signal: AbortSignal;
-  /** What has to be built is built without the Engine's cache (`--rebuild`). */
-  readonly noCache?: boolean;
 };
-
-const Row = z.object({
-  image_id: z.string(),
-  source_digest: z.string(),
-  bases: z.record(z.string(), z.string()),
-  built_at: z.string(),
-  log: z.string(),
-  manifest_digest: z.string().optional(),
-});
 
 /**
  * The Engine's image of a record's version: the one that the newest build row names where the Engine still holds it, else
@@ -57,19 +45,21 @@ export async function ensureBuilt(request: EnsureRequest): Promise<{ engineImage
   }
 }
 
-/** The newest build row of a record's version on this Engine's platform; null when it was never built. */
+/** The version of an image that is built, and for what; null: for the Engine's own platform. */
+type BuiltVersion = Pick<DockerImageRecord, "id" | "version" | "platform">;
+
+/** The newest build row of an image's version on its platform: the highest n. Null when it was never built there. */
 export async function newestBuildRow(
   store: Store,
-  record: DockerImageRecord,
-  builder: ImageBuilder,
+  image: BuiltVersion,
+  builder: Pick<ImageBuilder, "platform">,
 ): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
-  return newestRow(store, await rowPrefix(record, builder));
+  return newestRow(store, await rowPrefix(image, builder));
 }
 
-/** Where a version's rows are: a record without a platform is built for the Engine's own. */
-async function rowPrefix(record: DockerImageRecord, builder: ImageBuilder): Promise<string> {
-  const platform = record.platform ?? (await builder.platform());
-  return `builds/${encodedId(record.id)}/${record.version}/${platform.replaceAll("/", "-")}/`;
+async function rowPrefix(image: BuiltVersion, builder: Pick<ImageBuilder, "platform">): Promise<string> {
+  const platform = image.platform ?? (await builder.platform());
+  return `builds/${encodedId(image.id)}/${image.version}/${platform.replaceAll("/", "-")}/`;
 }
 
 async function newestRow(store: Store, prefix: string): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
@@ -79,7 +69,7 @@ async function newestRow(store: Store, prefix: string): Promise<{ readonly n: nu
   const key = `${prefix}${n}.json`;
   const found = await store.objects.get(key);
   if (found === null) throw new Error(`${key} was listed and is gone`);
-  return { n, row: parseStored(key, found.bytes, Row) };
+  return { n, row: parseStored(key, found.bytes, BuildRow) };
 }
 
 type Held = { readonly n: number } & ({ readonly engineImageId: string } | { readonly reason: string | null });
@@ -100,11 +90,7 @@ function reused(engineImageId: string, { entry, emit }: EnsureRequest): { engine
   return { engineImageId, built: false };
 }
 
-async function buildAsRow(
-  { store, record, entry, builder, emit, signal, noCache }: EnsureRequest,
-  prefix: string,
-  n: number,
-): Promise<string> {
+async function buildAsRow({ store, record, entry, builder, emit, signal }: EnsureRequest, prefix: string, n: number): Promise<string> {
   const contextKey = objectKey(record.build_context_object_url);
   const context = await store.objects.get(contextKey);
   if (context === null) {
@@ -124,7 +110,6 @@ async function buildAsRow(
         platform: record.platform,
         tag: record.image_name,
         context: context.bytes,
-        ...(noCache === undefined ? {} : { noCache }),
       },
       emit,
       signal,

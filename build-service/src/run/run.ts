@@ -61,7 +61,7 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
     ...(bundle.installed === null ? {} : { installed: bundle.installed }),
     selection: { tasks, evals },
     store,
-    ...(sandbox.name === "local" && SANDBOXES[sandbox.name].image === "build" ? { baseIds: imageBuilder().idsOf } : {}),
+    ...(sandbox.name === "local" && SANDBOXES[sandbox.name].image === "build" ? { engine: imageBuilder() } : {}),
   });
   if (plan === null) throw new Refused(problems);
   for (const { path, message } of plan.warnings) emit({ kind: "log", entry: path, level: "warning", message });
