@@ -2,6 +2,7 @@ import { type AnyRecord, blobKey, derivedId, objectUrl, type VersionedRef } from
 import { hashedBytes } from "../images/context.ts";
 import { hexOf } from "../images/digest.ts";
 import { stepType } from "../run/steps/registry.ts";
+import { COMMON_FIELDS } from "../run/steps/step.ts";
 import type { Store } from "../store/store.ts";
 import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";
 import { pinOf } from "../types/refs.ts";
@@ -62,12 +63,10 @@ async function putBlob(store: Store, bytes: Uint8Array): Promise<string> {
   return objectUrl(key);
 }
 
-const COMMON_FIELDS = ["version", "depends_on", "fail_task_on_error", "retry_config"];
-
 /** A step as its type writes it out, defaults filled in, with what every step has. */
 function writtenStep(step: Step): RecordBody {
   const common = Object.fromEntries(COMMON_FIELDS.filter((key) => key in step).map((key) => [key, step[key]]));
-  return { id: step.id, type: step.type, ...common, ...stepType(step.type)?.writeOut(step) };
+  return { ...common, ...stepType(step.type)?.writeOut(step) };
 }
 
 /** Gives the records that the entity declares references to; another one would be an input that the ledger doesn't know. */

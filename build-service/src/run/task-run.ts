@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AnyRecord, Kind } from "@agent-env/protocol";
+import { dependencies } from "../bundle/resolve-steps.ts";
 import type { Deployment, LeftUp } from "../deploy/deployment.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
@@ -86,15 +87,9 @@ export async function runTask(task: PlannedTask, services: TaskServices): Promis
 /** A step depends on all earlier ones unless it says otherwise (5-run §7). */
 function graphOf(task: PlannedTask): (GraphStep & { readonly raw: PlannedStep })[] {
   return task.steps.map((raw, index) => {
-    const named = raw["depends_on"];
-    const dependsOn = Array.isArray(named) ? named.map(stepIdOf) : task.steps.slice(0, index).map(({ id }) => id);
+    const dependsOn = dependencies(raw) ?? task.steps.slice(0, index).map(({ id }) => id);
     return { id: raw.id, dependsOn, failsTask: raw["fail_task_on_error"] !== false, raw };
   });
-}
-
-function stepIdOf(dependency: unknown): string {
-  if (typeof dependency === "object" && dependency !== null && "task_step_id" in dependency) return String(dependency.task_step_id);
-  return String(dependency);
 }
 
 /** Takes deployments down, all at once. Gives what could not be removed. */

@@ -27,7 +27,7 @@ export type StepType = {
 };
 
 /** Fields that every step has, whatever its type (5-run §7). */
-const COMMON_FIELDS = ["id", "type", "version", "depends_on", "fail_task_on_error", "retry_config"];
+export const COMMON_FIELDS = ["id", "type", "version", "depends_on", "fail_task_on_error", "retry_config"];
 
 /** What is wrong with a field, in a sentence. */
 function issueText(issue: z.core.$ZodIssue, raw: unknown): string {
