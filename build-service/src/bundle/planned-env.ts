@@ -1,8 +1,9 @@
-import { type AnyRecord, DockerImageRecord, objectKey, type ServerKind, UserError } from "@agent-env/protocol";
+import { DockerImageRecord, objectKey, type ServerKind, UserError } from "@agent-env/protocol";
 import type { ImageSource } from "../images/builder.ts";
-import { ENV_PROVIDERS, type EnvProviderName } from "../providers/capabilities.ts";
+import type { EnvProviderName } from "../providers/capabilities.ts";
+import { envProviderName } from "../providers/env/name.ts";
 import type { Store } from "../store/store.ts";
-import { latestVersion, readVersion } from "../store/versions.ts";
+import { latestVersion, requiredVersion } from "../store/versions.ts";
 import { imageKeys } from "../types/image-keys.ts";
 import { pinOf } from "../types/refs.ts";
 import { findType } from "../types/registry.ts";
@@ -50,23 +51,10 @@ export async function plannedEnv(plan: Plan, store: Store, envId: string, versio
     id: envId,
     version: env.version,
     type: type.type,
-    provider: providerName(envId, fields["env_provider_type"]),
+    provider: envProviderName(envId, fields["env_provider_type"]),
     name: typeof name === "string" ? name : null,
     servers: await servers(plan, store, env),
   };
-}
-
-function providerName(envId: string, value: unknown): EnvProviderName {
-  if (typeof value === "string" && isProviderName(value)) return value;
-  throw new UserError({
-    what: `${envId}: no provider ${JSON.stringify(value)} is installed`,
-    why: `installed are ${Object.keys(ENV_PROVIDERS).join(", ")}`,
-    next: "put the env again with one of those",
-  });
-}
-
-function isProviderName(value: string): value is EnvProviderName {
-  return Object.hasOwn(ENV_PROVIDERS, value);
 }
 
 type ReadEnv = { readonly id: string; readonly version: number; readonly type: EnvType; readonly fields: Fields };
@@ -77,7 +65,7 @@ async function readEnv(plan: Plan, store: Store, id: string, pinned: number | nu
     return { id, version: plan.versionOf("env", id), type: entity.resolved.type, fields: entity.fields };
   }
   const version = pinned ?? (await usedVersion(plan, store, "env", id));
-  const record = await required(store, "env", id, version);
+  const record = await requiredVersion(store, "env", { id, version });
   const type = findType(plan.inner.registry, "env", record.type);
   if (type?.kind === "env") return { id, version, type, fields: type.read(record) };
   throw new UserError({
@@ -109,7 +97,7 @@ async function plannedImage(plan: Plan, store: Store, key: string, ref: unknown)
     return { key, imageId: id, version: built.decision.version, entry: built.unit.label, dockerfile, source, platform };
   }
   const version = pinned ?? (await usedVersion(plan, store, "artifact", id));
-  const record = DockerImageRecord.parse(await required(store, "artifact", id, version));
+  const record = DockerImageRecord.parse(await requiredVersion(store, "artifact", { id, version }, "image"));
   const context = await store.objects.get(objectKey(record.build_context_object_url));
   const dockerfile = record.dockerfile_path;
   const source = context === null ? null : { dockerfile, tar: async () => context.bytes };
@@ -121,14 +109,4 @@ async function usedVersion(plan: Plan, store: Store, kind: "env" | "artifact", i
   const isUsed =
     plan.storeRefs.some((ref) => ref.kind === kind && ref.id === id) || plan.writes.some((write) => write.kind === kind && write.id === id);
   return isUsed ? plan.versionOf(kind, id) : latestVersion(store, kind, id);
-}
-
-async function required(store: Store, kind: "env" | "artifact", id: string, version: number): Promise<AnyRecord> {
-  const record = version === 0 ? null : await readVersion(store, kind, id, version);
-  if (record !== null) return record;
-  throw new UserError({
-    what: `${id}: v${version} of this ${kind} is not in the store`,
-    why: "something that is to be deployed names it",
-    next: "put it again, or name another",
-  });
 }

@@ -9,9 +9,9 @@ import {
   WebsiteRecord,
 } from "@agent-env/protocol";
 import type { z } from "zod";
-import { ENV_PROVIDERS, type EnvProviderName } from "../providers/capabilities.ts";
+import { envProviderName } from "../providers/env/name.ts";
 import type { Store } from "../store/store.ts";
-import { latestVersion, readVersion } from "../store/versions.ts";
+import { latestVersion, requiredVersion } from "../store/versions.ts";
 import type { DeployableEnv, DeployableImage, DeployableServer } from "./deployment.ts";
 
 /**
@@ -21,7 +21,12 @@ import type { DeployableEnv, DeployableImage, DeployableServer } from "./deploym
 export async function loadDeployableEnv(store: Store, id: string, version?: number): Promise<DeployableEnv> {
   const chosen = version ?? (await latestVersion(store, "env", id));
   const record = await storedEnv(store, { id, version: chosen });
-  const common = { id, version: chosen, provider: providerOf(record), name: record.type === "multi" ? (record.name ?? null) : null };
+  const common = {
+    id,
+    version: chosen,
+    provider: envProviderName(id, record.env_provider_type),
+    name: record.type === "multi" ? (record.name ?? null) : null,
+  };
   switch (record.type) {
     case "mcp_server":
       return { ...common, type: "mcp_server", servers: [await mcpServer(store, record)] };
@@ -33,8 +38,10 @@ export async function loadDeployableEnv(store: Store, id: string, version?: numb
 }
 
 async function children(store: Store, record: MultiRecord): Promise<DeployableServer[]> {
-  const servers = record.mcp_server_envs.map(async (ref) => mcpServer(store, read(McpServerRecord, await required(store, ref))));
-  const sites = record.website_envs.map(async (ref) => website(store, read(WebsiteRecord, await required(store, ref))));
+  const servers = record.mcp_server_envs.map(async (ref) =>
+    mcpServer(store, read(McpServerRecord, await requiredVersion(store, "env", ref))),
+  );
+  const sites = record.website_envs.map(async (ref) => website(store, read(WebsiteRecord, await requiredVersion(store, "env", ref))));
   return Promise.all([...servers, ...sites]);
 }
 
@@ -51,13 +58,11 @@ async function website(store: Store, record: WebsiteRecord): Promise<DeployableS
 }
 
 async function image(store: Store, key: string, ref: VersionedRef): Promise<DeployableImage> {
-  const record = await readVersion(store, "artifact", ref.id, ref.version);
-  if (record === null) throw missing("image", ref);
-  return { key, record: read(DockerImageRecord, record) };
+  return { key, record: read(DockerImageRecord, await requiredVersion(store, "artifact", ref, "image")) };
 }
 
 async function storedEnv(store: Store, ref: VersionedRef): Promise<EnvRecord> {
-  const record = await required(store, ref);
+  const record = await requiredVersion(store, "env", ref);
   const env = EnvRecord.safeParse(record);
   if (env.success) return env.data;
   if (["mcp_server", "website", "multi"].includes(record.type)) throw unreadable(record, env.error);
@@ -67,24 +72,6 @@ async function storedEnv(store: Store, ref: VersionedRef): Promise<EnvRecord> {
     next: "name one of those; `agent-env env list --all` shows what was deployed",
   });
 }
-
-async function required(store: Store, ref: VersionedRef): Promise<AnyRecord> {
-  const record = ref.version > 0 ? await readVersion(store, "env", ref.id, ref.version) : null;
-  if (record === null) throw missing("env", ref);
-  return record;
-}
-
-function providerOf(record: EnvRecord): EnvProviderName {
-  const name = record.env_provider_type;
-  if (isProvider(name)) return name;
-  throw new UserError({
-    what: `${record.id}: env_provider_type ${JSON.stringify(name)} is no provider that is installed`,
-    why: `installed are ${Object.keys(ENV_PROVIDERS).join(", ")}`,
-    next: "install the plugin that has it, or set another one in its env.toml and run its bundle",
-  });
-}
-
-const isProvider = (name: string): name is EnvProviderName => Object.hasOwn(ENV_PROVIDERS, name);
 
 function read<Schema extends z.ZodType>(schema: Schema, record: AnyRecord): z.infer<Schema> {
   const parsed = schema.safeParse(record);
@@ -97,15 +84,6 @@ function unreadable(record: AnyRecord, error: z.ZodError): UserError {
   return new UserError({
     what: `${record.id} v${record.version}: its record can't be deployed`,
     why: issue ? `${issue.path.join(".") || "record"}: ${issue.message}` : `it is of type ${record.type}`,
-    next: "put it again, or run the bundle that writes it",
-  });
-}
-
-function missing(kind: "env" | "image", ref: VersionedRef): UserError {
-  const version = ref.version > 0 ? ` v${ref.version}` : "";
-  return new UserError({
-    what: `${ref.id}${version}: no such ${kind} in the store`,
-    why: ref.version > 0 ? "nothing has written that version" : "nothing has written it",
-    next: "run the bundle that holds it: `agent-env run <bundle>`",
+    next: "run the bundle that writes it: `agent-env run <bundle>`",
   });
 }

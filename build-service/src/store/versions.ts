@@ -1,4 +1,4 @@
-import { AnyRecord, envKvKey, type Kind, latestKey, recordKey, UserError } from "@agent-env/protocol";
+import { AnyRecord, envKvKey, type Kind, latestKey, recordKey, UserError, type VersionedRef } from "@agent-env/protocol";
 import { z } from "zod";
 import { encodedId } from "../bundle/ids.ts";
 import { readJson } from "./json.ts";
@@ -21,6 +21,18 @@ export async function latestVersion(store: Store, kind: Kind, id: string): Promi
 /** One version of an id, or null. Throws a UserError when it is there and can't be read. */
 export async function readVersion(store: Store, kind: Kind, id: string, version: number): Promise<AnyRecord | null> {
   return readJson(store, recordKey(kind, encodedId(id), version), AnyRecord);
+}
+
+/** One version of an id that something references, called `what` in the message. Throws a UserError where it is missing. */
+export async function requiredVersion(store: Store, kind: "env" | "artifact", ref: VersionedRef, what: string = kind): Promise<AnyRecord> {
+  const isNamed = ref.version > 0;
+  const record = isNamed ? await readVersion(store, kind, ref.id, ref.version) : null;
+  if (record !== null) return record;
+  throw new UserError({
+    what: `${ref.id}${isNamed ? ` v${ref.version}` : ""}: no such ${what} in the store`,
+    why: isNamed ? "nothing has written that version" : "nothing has written it",
+    next: "run the bundle that holds it: `agent-env run <bundle>`",
+  });
 }
 
 /** The metadata that a version's object was written with (attempt and digest), or null where there is no such version. */
