@@ -1,15 +1,16 @@
-import { type AnyRecord, blobKey, derivedId, objectUrl, type VersionedRef } from "@agent-env/protocol";
+import { type AnyRecord, derivedId, type VersionedRef } from "@agent-env/protocol";
 import { hashedBytes } from "../images/context.ts";
 import { hexOf } from "../images/digest.ts";
+import { imageRecordFields } from "../images/record-fields.ts";
 import { stepType } from "../run/steps/registry.ts";
 import { COMMON_FIELDS } from "../run/steps/step.ts";
+import { putBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
 import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";
 import { pinOf } from "../types/refs.ts";
 import type { FolderWriter, Load, RecordBody } from "../types/type.ts";
 import type { Step } from "./bundle.ts";
 import { canonicalJson } from "./canonical.ts";
-import { imageRepository, sha256Hex } from "./ids.ts";
 import { imageDescription, type UnitPlan } from "./plan-writes.ts";
 import { writeKey } from "./resolved.ts";
 import type { StoreView } from "./store-refs.ts";
@@ -43,24 +44,7 @@ export async function recordBody(plan: UnitPlan, context: BodyContext): Promise<
 
 async function imageBody({ source }: UnitPlan, unit: WriteUnit & { readonly what: "image" }, store: Store): Promise<RecordBody> {
   if (source === null) throw new Error(`${unit.label}: an image without a source`);
-  const url = await putBlob(store, await source.tar());
-  return {
-    description: imageDescription(unit),
-    image_name: `${imageRepository(unit.id)}:${source.digest.slice(0, 16)}`,
-    dockerfile_path: source.dockerfile,
-    platform: source.platform,
-    source_digest: source.digest,
-    build_context_object_url: url,
-    build_context_s3_url: url,
-    tar_gz_object_url: null,
-  };
-}
-
-/** Puts bytes under their digest, unless they are there; gives their locator. */
-async function putBlob(store: Store, bytes: Uint8Array): Promise<string> {
-  const key = blobKey(sha256Hex(bytes));
-  if ((await store.objects.head(key)) === null) await store.objects.create(key, bytes);
-  return objectUrl(key);
+  return { description: imageDescription(unit), ...(await imageRecordFields(store, unit.id, source)) };
 }
 
 /** A step as its type writes it out, defaults filled in, with what every step has. */

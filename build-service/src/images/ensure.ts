@@ -1,11 +1,12 @@
-import { createHash } from "node:crypto";
-import { blobKey, type DockerImageRecord, objectKey, objectUrl, UserError } from "@agent-env/protocol";
+import { type DockerImageRecord, objectKey, UserError } from "@agent-env/protocol";
 import { encodedId } from "../bundle/ids.ts";
 import type { Emit } from "../report/events.ts";
+import { putBlob } from "../store/blobs.ts";
 import { parseStored } from "../store/json.ts";
 import type { Store } from "../store/store.ts";
 import { BuildFailed } from "./build.ts";
 import { BuildRow, type ImageBuilder } from "./builder.ts";
+import { WRITE_IMAGE_ANEW } from "./write-anew.ts";
 
 export type EnsureRequest = {
   readonly store: Store;
@@ -97,7 +98,7 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
     throw new UserError({
       what: `${record.id} v${record.version}: its build context is not in the store`,
       why: `nothing is at ${contextKey}`,
-      next: "run its bundle, or put the image again",
+      next: WRITE_IMAGE_ANEW,
     });
   }
   try {
@@ -119,7 +120,7 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
       source_digest: record.source_digest,
       bases: result.bases,
       built_at: new Date().toISOString(),
-      log: await keptLog(store, result.log),
+      log: await putBlob(store, Buffer.from(result.log)),
     };
     const key = `${prefix}${n}.json`;
     if (!(await store.objects.create(key, `${JSON.stringify(row)}\n`)))
@@ -127,14 +128,8 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
     return result.engineImageId;
   } catch (error) {
     if (error instanceof BuildFailed) {
-      emit({ kind: "log", entry, level: "detail", message: `the whole log is in the store: ${await keptLog(store, error.log)}` });
+      emit({ kind: "log", entry, level: "detail", message: `the whole log is in the store: ${await putBlob(store, Buffer.from(error.log))}` });
     }
     throw error;
   }
-}
-
-async function keptLog(store: Store, log: string): Promise<string> {
-  const key = blobKey(createHash("sha256").update(log).digest("hex"));
-  await store.objects.create(key, log);
-  return objectUrl(key);
 }

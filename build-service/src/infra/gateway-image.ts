@@ -1,24 +1,23 @@
 import { readFile } from "node:fs/promises";
 import {
   type AnyRecord,
-  blobKey,
   DockerImageRecord,
   derivedId,
   GatewayServerRecord,
   imageSuffix,
-  objectUrl,
   UserError,
 } from "@agent-env/protocol";
-import { imageRepository, sha256Hex } from "../bundle/ids.ts";
+import { sha256Hex } from "../bundle/ids.ts";
 import type { DeployContext } from "../deploy/deployment.ts";
 import type { ImageBuilder, ImageSource } from "../images/builder.ts";
 import { ensureBuilt } from "../images/ensure.ts";
+import { imageRecordFields } from "../images/record-fields.ts";
 import type { Store } from "../store/store.ts";
 import { latestVersion, putNextVersion, readVersion } from "../store/versions.ts";
 import { gatewayBundle } from "./gateway-bundle.ts";
 import { sourceOf } from "./image-source.ts";
 
-/** The env that `[envs] default_gateway_env_id` names unless it is set. */
+/** The id under which the gateway's env is written and looked for. */
 const GATEWAY_ENV_ID = "default";
 const INPUTS = "build_inputs_sha256";
 
@@ -38,7 +37,7 @@ export async function ensureGateway(context: InfraContext): Promise<DockerImageR
 /** Why a run would write the gateway's env before its first task; null when the stored one will do. Writes nothing. */
 export async function gatewayToWrite(store: Store): Promise<string | null> {
   if ((await latestVersion(store, "env", GATEWAY_ENV_ID)) === 0) return "it is not in the store";
-  return (await storedImage(store, await gatewaySource())) === null ? "this agent-env has another one" : null;
+  return (await storedImage(store, await gatewaySource())) === null ? "this agent-env's image is not in the store" : null;
 }
 
 /** What the gateway's image is built from: its bundle, and the Dockerfile that ships with it. */
@@ -62,10 +61,12 @@ async function storedImage(store: Store, source: ImageSource): Promise<DockerIma
   const ref = record.docker_image_artifact;
   const image = await readVersion(store, "artifact", ref.id, ref.version);
   if (image !== null) return DockerImageRecord.parse(image);
+  // Ours can be written anew.
+  if (madeFrom !== undefined) return null;
   throw new UserError({
     what: `${GATEWAY_ENV_ID}: its image ${ref.id} v${ref.version} is not in the store`,
     why: "the env's record names it",
-    next: "put the gateway again under that id",
+    next: "give that env back its image with what wrote it, or remove the env",
   });
 }
 
@@ -95,21 +96,8 @@ async function writeImage({ store }: InfraContext, source: ImageSource): Promise
   const latest = await readVersion(store, "artifact", id, await latestVersion(store, "artifact", id));
   // Written by a run that ended before it wrote the env.
   if (latest?.["source_digest"] === source.digest) return DockerImageRecord.parse(latest);
-  const tar = await source.tar();
-  const key = blobKey(sha256Hex(tar));
-  await store.objects.create(key, tar);
-  const fields = {
-    id,
-    type: "docker_image",
-    description: "the gateway of this agent-env",
-    image_name: `${imageRepository(id)}:${source.digest.slice(0, 16)}`,
-    dockerfile_path: source.dockerfile,
-    platform: source.platform,
-    source_digest: source.digest,
-    build_context_object_url: objectUrl(key),
-    build_context_s3_url: objectUrl(key),
-    tar_gz_object_url: null,
-  };
+  const description = "the gateway of this agent-env";
+  const fields = { id, type: "docker_image", description, ...(await imageRecordFields(store, id, source)) };
   return DockerImageRecord.parse(await putNextVersion(store, "artifact", fields, {}));
 }
 
@@ -127,8 +115,8 @@ function gatewayRecord(record: AnyRecord | null): GatewayServerRecord {
   if (parsed.success) return parsed.data;
   throw new UserError({
     what: `${GATEWAY_ENV_ID}: an env of type ${record?.type ?? "none"} in the store, and the gateway is looked for under that id`,
-    why: "`[envs] default_gateway_env_id` names it",
-    next: "set it to another id, or put your env under another one",
+    why: "what wrote it took the gateway's id",
+    next: "give your env another id",
   });
 }
 
