@@ -229,7 +229,7 @@ describe("P3 what can't be run is refused with the reason", () => {
       expect(await refusal(started(files))).toEqual([
         `the stored build context holds ${JSON.stringify(name)}, which leaves the folder that it is unpacked into, or isn't written plainly`,
         "no context that agent-env writes holds such an entry",
-        "write the image anew from its folder: agent-env run --rebuild",
+        "change a file of the image, and run its bundle again: agent-env run <bundle>",
       ]);
       expect(readdirSync(join(state.path, "deployments", ID, "items"))).toEqual([]);
     },
@@ -243,7 +243,7 @@ describe("P3 what can't be run is refused with the reason", () => {
     expect(await refusal(session.start(service, {}))).toEqual([
       "me/items__env_image v1: its build context r2:blobs/sha256/00 isn't in the store",
       "sandbox process runs an image from that context",
-      "agent-env run --rebuild, which writes it anew",
+      "change a file of the image, and run its bundle again: agent-env run <bundle>",
     ]);
   });
 

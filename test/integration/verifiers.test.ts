@@ -259,7 +259,7 @@ describe("P3 what isn't a list of rows is a named failure, never a score", () =>
 
   test("Python that isn't there", async () => {
     expect(await refusal(run("x.py", "", { python: "python9" }))).toEqual([
-      '"x.py": "python9" isn\'t a program on this machine: name one in [verifiers] python',
+      '"x.py": "python9" isn\'t a program on this machine: install it, or put it on PATH',
       "its suffix decides what runs a verifier",
       "agent-env bundle check",
     ]);
@@ -273,8 +273,8 @@ describe("P3 what isn't a list of rows is a named failure, never a score", () =>
   test.each(loops)("%s is ended at its time-out", async (filename, script) => {
     expect(await refusal(run(filename, script, { timeoutMs: 600 }))).toEqual([
       `${filename}: verify() didn't return within 0.6 s`,
-      "timeout_s limits a verifier",
-      "mend the script, or raise the limit in [verifiers]",
+      "no verifier may take longer",
+      "mend the script, or let it check less",
     ]);
   });
 
@@ -294,7 +294,7 @@ describe("P3 what isn't a list of rows is a named failure, never a score", () =>
   ];
   test.each(hogs)("%s is ended at its memory limit", async (filename, script, why) => {
     const [what, reason, next] = await refusal(run(filename, script, { memoryMb: 256 }));
-    expect([what, next]).toEqual([`${filename}: it used more than 256 MB`, "mend the script, or raise memory_mb in [verifiers]"]);
+    expect([what, next]).toEqual([`${filename}: it used more than 256 MB`, "mend the script, or let it hold less at once"]);
     expect(reason).toContain(why);
   });
 

@@ -32,7 +32,7 @@ function storeTasks({ entities }: Checked): Problem[] {
     .map(({ at, target }) => ({
       code: "eval-store-task",
       path: at,
-      message: `${JSON.stringify(target.id)} is a task of the store, and a bundle's evals run the bundle's own: run it with \`agent-env task run --id ${target.id}\``,
+      message: `${JSON.stringify(target.id)} is a task of the store, and a bundle's evals run the bundle's own: name one of those, or leave it out`,
     }));
 }
 

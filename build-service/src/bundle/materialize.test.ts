@@ -1,11 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { AnyRecord, DockerImageRecord, objectKey } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { type FolderTree, temporaryFolder, writeTree } from "../../../test/fixtures/folder.ts";
 import { changes, lines, make, plan } from "../../../test/fixtures/make-bundle.ts";
 import { type MemoryStore, memoryStore } from "../../../test/fixtures/memory-store.ts";
 import { recordingBuilder } from "../../../test/fixtures/recording-builder.ts";
 import { SUITE } from "../../../test/fixtures/suite-bundle.ts";
+import { readJson } from "../store/json.ts";
 import { encodedId } from "./ids.ts";
 import { materialize } from "./materialize.ts";
 
@@ -140,6 +142,30 @@ describe("B8.5 two runs at once", () => {
     await held.release();
     await make({ folder: folder.path, store });
   });
+});
+
+test("an image whose build context the store lost gets another one when a file of it changes, as the message says", async () => {
+  using folder = temporaryFolder(SMALL);
+  const store = memoryStore();
+  await make({ folder: folder.path, store });
+  const contexts = async () =>
+    Promise.all(
+      versions(store)
+        .filter((key) => key.includes("image"))
+        .map(async (key) => {
+          const record = DockerImageRecord.parse(await readJson(store, key, AnyRecord));
+          const context = objectKey(record.build_context_object_url);
+          return { version: record.version, context, held: (await store.objects.head(context)) !== null };
+        }),
+    );
+  const [first] = await contexts();
+  await store.objects.remove(first?.context ?? "");
+  writeTree(folder.path, { "envs/items/server.ts": EDITED });
+  await make({ folder: folder.path, store });
+  expect((await contexts()).map(({ version, held }) => ({ version, held }))).toEqual([
+    { version: 1, held: false },
+    { version: 2, held: true },
+  ]);
 });
 
 describe("images that a selected deploy runs", () => {

@@ -387,7 +387,7 @@ describe("what a run is about", () => {
     const store = memoryStore();
     await putNextVersion(store, "task", { id: "nightly", type: "task", steps: [] }, {});
     expect(await plannedLines({ "evals/e.toml": 'tasks = ["nightly"]\n' }, store)).toEqual([
-      "eval-store-task evals/e.toml: tasks[0]: \"nightly\" is a task of the store, and a bundle's evals run the bundle's own: run it with `agent-env task run --id nightly`",
+      "eval-store-task evals/e.toml: tasks[0]: \"nightly\" is a task of the store, and a bundle's evals run the bundle's own: name one of those, or leave it out",
     ]);
   });
 });

@@ -175,8 +175,8 @@ describe("B5 references", () => {
         "tasks/t.json": task({ id: "a", type: "deploy_evn" }, { id: "b", type: "prompt_agent" }, { id: "c", type: "review" }),
       },
       [
-        "infra-type envs/g: gateway_server is no type of a bundle's env: the configuration's [envs] default_gateway_env_id chooses the one in use, and a run builds it when it is missing",
-        "infra-type envs/s: service_db is no type of a bundle's env: the configuration's [envs] default_service_db_env_id chooses the one in use, and a run builds it when it is missing",
+        "infra-type envs/g: gateway_server is no type of a bundle's env: a run builds it when it is missing; the setting that will choose another, [envs] default_gateway_env_id, isn't read yet",
+        "infra-type envs/s: service_db is no type of a bundle's env: a run that needs one will build it, and none does yet; the setting that will choose another, [envs] default_service_db_env_id, isn't read yet",
         'unknown-type agents/b: there is no agent type "a2a_agent": none is known yet',
         'unknown-type artifacts/c: there is no artifact type "cli": known are docker_image, environment, environment_universe, file, file_artifact_universe',
         'unknown-type envs/a: there is no env type "mcp": known are mcp_server, multi, website',

@@ -41,15 +41,15 @@ function withImages(entry: Entry, registry: Registry): Typed {
   return { what: "typed", entry, type, ...resolveImages(entry, type) };
 }
 
-const INFRA_SETTINGS = new Map([
-  ["gateway_server", "default_gateway_env_id"],
-  ["service_db", "default_service_db_env_id"],
+const INFRASTRUCTURE = new Map([
+  ["gateway_server", { setting: "default_gateway_env_id", by: "a run builds it when it is missing" }],
+  ["service_db", { setting: "default_service_db_env_id", by: "a run that needs one will build it, and none does yet" }],
 ]);
 
 function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Problem {
-  const setting = entry.kind === "env" ? INFRA_SETTINGS.get(entry.type) : undefined;
-  if (setting !== undefined) {
-    const message = `${entry.type} is no type of a bundle's env: the configuration's [envs] ${setting} chooses the one in use, and a run builds it when it is missing`;
+  const infra = entry.kind === "env" ? INFRASTRUCTURE.get(entry.type) : undefined;
+  if (infra !== undefined) {
+    const message = `${entry.type} is no type of a bundle's env: ${infra.by}; the setting that will choose another, [envs] ${infra.setting}, isn't read yet`;
     return { code: "infra-type", path: shownText(entry.path), message };
   }
   const known = typeNames(registry, entry.kind);

@@ -47,7 +47,7 @@ function described(error: unknown): Description {
   const stack = stackOf(error);
   return {
     document: { bug: { message: String(error), stack } },
-    text: `This is a bug of agent-env, not a mistake of yours.\n${stack}\n  Next: report it with the lines above: npm bugs agent-env\n`,
+    text: `This is a bug of agent-env, not a mistake of yours.\n${stack}\n  Next: report it, with the lines above, to whoever this package came from\n`,
     exitCode: 1,
   };
 }

@@ -36,7 +36,7 @@ export async function readCard(url: string, signal: AbortSignal): Promise<Card> 
   throw new UserError({
     what: `${joined(url, CARD_PATH)}: no card within ${ADDRESS_BUDGET_S} s`,
     why: `the last answer was: ${reason}`,
-    next: "look at the gateway's log above, then deploy again",
+    next: "deploy again",
   });
 }
 

@@ -9,7 +9,16 @@ export async function postJson(url: string, body: unknown, options: { timeoutMs:
   const text = JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const fail = (why: string, cause?: unknown) =>
-      reject(new UserError({ what: `${url}: no answer to a POST`, why, next: "look at the server's log: agent-env env logs" }, { cause }));
+      reject(
+        new UserError(
+          {
+            what: `${url}: a POST was not answered with JSON and status 200`,
+            why,
+            next: "run it with --keep, and ask that address yourself",
+          },
+          { cause },
+        ),
+      );
     const sent = request(
       url,
       {

@@ -19,7 +19,7 @@ export function parseStored<Schema extends z.ZodType>(key: string, bytes: Uint8A
       {
         what: `${key}: stored, but it can't be read`,
         why: error instanceof z.ZodError ? z.prettifyError(error) : String(error),
-        next: "it was changed by something else: put it again under its id",
+        next: "something else changed it: remove the state folder, and run its bundle again: agent-env run <bundle>",
       },
       { cause: error },
     );

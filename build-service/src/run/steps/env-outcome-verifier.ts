@@ -5,7 +5,7 @@ import { aggregate } from "../verifiers/aggregators.ts";
 import { runVerifier } from "../verifiers/script.ts";
 import { stepOf } from "./step.ts";
 
-/** `[verifiers] python`, `timeout_s` and `memory_mb` where nothing sets them (5-run §12). */
+/** What a verifier is run with, and what it may take (5-run §12). */
 export const VERIFIER_DEFAULTS = { python: "python3", timeoutMs: 600_000, memoryMb: 1024 } as const;
 
 const Fields = z.object({

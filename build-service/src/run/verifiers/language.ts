@@ -18,16 +18,16 @@ export function verifierLanguage(filename: string): VerifierLanguage | null {
 
 /**
  * Why a verifier's file can't be run on this machine, for `deploy-verifier` and for the run itself; null if it can.
- * `python` is `[verifiers] python`: a program's name or path.
+ * `python` is the interpreter's name or path.
  */
 export function verifierProblem(filename: string, python: string): string | null {
   const language = verifierLanguage(filename);
   if (language === null) return `${JSON.stringify(filename)}: a verifier's file ends in ${Object.keys(SUFFIXES).join(", ")}`;
   if (language === "node" || pythonProgram(python) !== null) return null;
-  return `${JSON.stringify(filename)}: ${JSON.stringify(python)} isn't a program on this machine: name one in [verifiers] python`;
+  return `${JSON.stringify(filename)}: ${JSON.stringify(python)} isn't a program on this machine: install it, or put it on PATH`;
 }
 
-/** Absolute path of the interpreter that `[verifiers] python` names, or null. */
+/** Absolute path of the interpreter of that name or path, or null. */
 export function pythonProgram(python: string): string | null {
   return programOn(process.env.PATH ?? "", python.includes("/") ? resolve(python) : python);
 }

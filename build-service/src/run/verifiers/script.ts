@@ -24,7 +24,7 @@ export type VerifierRequest = {
   readonly envView: unknown;
   /** The conversation; there is none yet. */
   readonly run: null;
-  /** `[verifiers] python`. */
+  /** The interpreter's name or path. */
   readonly python: string;
   readonly timeoutMs: number;
   readonly memoryMb: number;
@@ -154,12 +154,11 @@ function failure({ kind, message }: Failure, language: VerifierLanguage, request
 
 function endedEarly(end: ChildEnd, language: VerifierLanguage, request: VerifierRequest): UserError {
   const { filename, timeoutMs } = request;
-  const limits = "mend the script, or raise the limit in [verifiers]";
   if (end.by === "timeout") {
     return new UserError({
       what: `${filename}: verify() didn't return within ${timeoutMs / 1000} s`,
-      why: "timeout_s limits a verifier",
-      next: limits,
+      why: "no verifier may take longer",
+      next: "mend the script, or let it check less",
     });
   }
   if (end.by === "memory") return outOfMemory("its processes together held more", request);
@@ -186,6 +185,6 @@ function outOfMemory(why: string, { filename, memoryMb }: VerifierRequest): User
   return new UserError({
     what: `${filename}: it used more than ${memoryMb} MB`,
     why,
-    next: "mend the script, or raise memory_mb in [verifiers]",
+    next: "mend the script, or let it hold less at once",
   });
 }

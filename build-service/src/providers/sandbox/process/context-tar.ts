@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { UserError } from "@agent-env/protocol";
 import { extract } from "tar-stream";
+import { WRITE_IMAGE_ANEW } from "../../../images/write-anew.ts";
 
 /** One entry of a build context. `path` is relative, with `/`, and has no `.` or `..` segment. */
 export type ContextEntry =
@@ -46,6 +47,6 @@ function forged(name: string, reason: string): UserError {
   return new UserError({
     what: `the stored build context holds ${JSON.stringify(name)}, which ${reason}`,
     why: "no context that agent-env writes holds such an entry",
-    next: "write the image anew from its folder: agent-env run --rebuild",
+    next: WRITE_IMAGE_ANEW,
   });
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { objectKey, UserError } from "@agent-env/protocol";
 import type { DeployContext } from "../../../deploy/deployment.ts";
 import { attemptOf, settled } from "../../../deploy/readiness.ts";
+import { WRITE_IMAGE_ANEW } from "../../../images/write-anew.ts";
 import { gatewayBundle } from "../../../infra/gateway-bundle.ts";
 import { sdkFiles } from "../../../infra/sdk-files.ts";
 import type { Address, SandboxSession, Service } from "../provider.ts";
@@ -96,7 +97,7 @@ export function processSession(folder: string, empty: Registration, machine: Mac
       throw new UserError({
         what: `${image.id} v${image.version}: its build context ${image.build_context_object_url} isn't in the store`,
         why: "sandbox process runs an image from that context",
-        next: "agent-env run --rebuild, which writes it anew",
+        next: WRITE_IMAGE_ANEW,
       });
     };
     const plan = await planImage({ dockerfile: image.dockerfile_path, tar }, machine, sdkFiles);
