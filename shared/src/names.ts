@@ -72,7 +72,17 @@ export type ServerKind = "mcp" | "website";
 
 /** The containers that a server occupies in a deployment; their names are its host names there (3-wire §topology). */
 export function serverContainers(server: { readonly kind: ServerKind; readonly name: string }): string[] {
-  return server.kind === "mcp" ? [server.name] : [`${server.name}-website-backend`, `${server.name}-website-frontend`];
+  return server.kind === "mcp" ? [server.name] : [backendName(server.name), frontendName(server.name)];
+}
+
+/** The container of a site's backend. */
+export function backendName(site: string): string {
+  return `${site}-website-backend`;
+}
+
+/** The container of a site's front end. */
+export function frontendName(site: string): string {
+  return `${site}-website-frontend`;
 }
 
 /** Why a server can't have this name behind a gateway, where it is a host name and part of a path; null if it can. */

@@ -55,14 +55,15 @@ function homeFolder(): string {
   return statSync(chosen, { throwIfNoEntry: false }) ? realpathSync.native(chosen) : resolve(chosen);
 }
 
-const Manifest = z.object({ name: z.string(), agentEnv: z.object({ bundles: z.record(z.string(), z.string()) }) });
+/** A package.json that declares bundles. */
+export const BundleManifest = z.object({ name: z.string(), agentEnv: z.object({ bundles: z.record(z.string(), z.string()) }) });
 
 /** The bundle's name in the package that it lies in, if that package declares it. */
 function installedBundle(disk: string): InstalledBundle | null {
   const found = /^(.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+)(?:[/\\]|$)/.exec(disk);
   const folder = found?.[1];
   if (folder === undefined || !statSync(join(folder, "package.json"), { throwIfNoEntry: false })) return null;
-  const manifest = Manifest.safeParse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+  const manifest = BundleManifest.safeParse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   if (!manifest.success) return null;
   const { name, agentEnv } = manifest.data;
   const declared = Object.entries(agentEnv.bundles).find(([, path]) => resolve(folder, path) === disk);

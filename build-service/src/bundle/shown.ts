@@ -1,8 +1,10 @@
+import { escaped, printable } from "../report/printable.ts";
+
 const LONGEST_VALUE = 80;
 
-/** `text` on one line: control, format and separator characters and lone surrogates are escaped. */
+/** `text` on one line: what `printable` escapes, and a line's end too. */
 export function shownText(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped);
+  return printable(text).replaceAll("\n", escaped);
 }
 
 /** A value of a config file as JSON on one line, cut at 80 characters. */
@@ -21,11 +23,6 @@ export function listed(texts: readonly string[]): string {
 /** A name for a message that tells two lookalikes apart: letters outside ASCII are escaped as well. */
 export function shownAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/gu, escaped);
-}
-
-function escaped(character: string): string {
-  const hex = (character.codePointAt(0) ?? 0).toString(16);
-  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
 /** TOML's integers arrive as big ones, which JSON doesn't know. */

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { DEFAULT_MCP_PATH, type DeployedServer, type DockerImageRecord, serverContainers } from "@agent-env/protocol";
+import {
+  backendName,
+  DEFAULT_MCP_PATH,
+  type DeployedServer,
+  type DockerImageRecord,
+  frontendName,
+  serverContainers,
+} from "@agent-env/protocol";
 import type { Address, Service } from "../providers/sandbox/provider.ts";
 import type { DeployableEnv, DeployableServer } from "./deployment.ts";
 
@@ -121,6 +128,3 @@ export function addressOf(addresses: Addresses, service: string): Address {
   if (address === undefined) throw new Error(`${service} was given no address`);
   return address;
 }
-
-const backendName = (site: string): string => `${site}-website-backend`;
-const frontendName = (site: string): string => `${site}-website-frontend`;

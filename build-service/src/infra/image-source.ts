@@ -1,14 +1,13 @@
 import { sha256Hex } from "../bundle/ids.ts";
 import type { ImageSource } from "../images/builder.ts";
 import { packedContext } from "../images/context.ts";
-import { type FileDigest, sourceDigest } from "../images/digest.ts";
+import { sourceDigest, withMode } from "../images/digest.ts";
 
 /** What an image of ours is built from: files that exist in memory only. `executable` lists the paths of those that are. */
 export function sourceOf(files: ReadonlyMap<string, string>, executable: readonly string[] = []): ImageSource {
   const dockerfile = "Dockerfile";
   const dockerfileText = contentOf(files, dockerfile);
-  const digestOf = (path: string, content: string): FileDigest => `sha256:${sha256Hex(content)}${executable.includes(path) ? "+x" : ""}`;
-  const digests = Object.fromEntries([...files].map(([path, content]) => [path, digestOf(path, content)]));
+  const digests = Object.fromEntries([...files].map(([path, content]) => [path, withMode(sha256Hex(content), executable.includes(path))]));
   return {
     digest: sourceDigest({ dockerfile, platform: null, files: digests }),
     dockerfile,

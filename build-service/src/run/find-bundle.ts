@@ -2,17 +2,15 @@ import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
-import { z } from "zod";
-import type { InstalledBundle } from "../bundle/id-root.ts";
+import { BundleManifest, type InstalledBundle } from "../bundle/id-root.ts";
 
 export type FoundBundle = { readonly folder: string; readonly installed: InstalledBundle | null; readonly note: string | null };
 
-const Manifest = z.object({ name: z.string(), agentEnv: z.object({ bundles: z.record(z.string(), z.string()) }) });
 const packageFolder = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The bundles that ship with the CLI: name → folder. */
 export function shippedBundles(): ReadonlyMap<string, string> {
-  const manifest = Manifest.parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
+  const manifest = BundleManifest.parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
   return new Map(Object.entries(manifest.agentEnv.bundles).map(([name, path]) => [name, join(packageFolder, path)]));
 }
 
