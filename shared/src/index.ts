@@ -4,6 +4,7 @@ export * from "./deployment.ts";
 export * from "./errors.ts";
 export * from "./fold.ts";
 export * from "./gateway-errors.ts";
+export * from "./json.ts";
 export * from "./jsonrpc.ts";
 export * from "./mcp.ts";
 export * from "./names.ts";

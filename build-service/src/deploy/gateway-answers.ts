@@ -1,4 +1,4 @@
-import { CARD_PATH, type Card, DEFAULT_MCP_PATH, joined, MCP_TRANSPORT, UserError } from "@agent-env/protocol";
+import { CARD_PATH, type Card, DEFAULT_MCP_PATH, joined, jsonOf, MCP_TRANSPORT, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { type Attempt, answer, cardIn, settled } from "./readiness.ts";
 
@@ -22,15 +22,23 @@ export function gatewayHealth(gatewayUrl: string): Attempt {
   };
 }
 
+/** Whether a card is served below `url`; `take` gets it, and says why it won't do. */
+export function cardAttempt(url: string, take: (card: Card) => string | null): Attempt {
+  return async (signal) => {
+    const { status, text } = await answer(joined(url, CARD_PATH), signal);
+    if (status !== 200) return `HTTP ${status}`;
+    const card = cardIn(text);
+    return card === null ? "what it serves there is no card" : take(card);
+  };
+}
+
 /** The card that is served at `url`. Throws a UserError with the last reason when there is none in time. */
 export async function readCard(url: string, signal: AbortSignal): Promise<Card> {
   let card: Card | null = null;
-  const attempt: Attempt = async (trySignal) => {
-    const { status, text } = await answer(joined(url, CARD_PATH), trySignal);
-    if (status !== 200) return `HTTP ${status}`;
-    card = cardIn(text);
-    return card === null ? "what it serves there is no card" : null;
-  };
+  const attempt = cardAttempt(url, (found) => {
+    card = found;
+    return null;
+  });
   const { reason } = await settled({ name: "card", budgetSeconds: ADDRESS_BUDGET_S, attempt }, signal);
   if (card !== null) return card;
   throw new UserError({
@@ -56,13 +64,4 @@ export async function refuseClashes(envId: string, gatewayUrl: string, signal: A
 export function mcpUrl(url: string, card: Card): string {
   const declared = card.additionalInterfaces.find((one) => one.transport === MCP_TRANSPORT && one.url !== "");
   return joined(url, declared?.url ?? DEFAULT_MCP_PATH);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }

@@ -1,3 +1,4 @@
+import { jsonOf } from "@agent-env/protocol";
 import { z } from "zod";
 
 const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -22,7 +23,7 @@ export async function answersMcp(url: string, signal: AbortSignal): Promise<bool
   return Result.safeParse(message).success;
 }
 
-/** The first JSON-RPC message of an answer, from JSON or from an event stream that may stay open; null when there is none. */
+/** The first JSON-RPC message of an answer, from JSON or from an event stream that may stay open; undefined when there is none. */
 async function firstMessage(response: Response): Promise<unknown> {
   let text = "";
   const decoder = new TextDecoder();
@@ -31,16 +32,7 @@ async function firstMessage(response: Response): Promise<unknown> {
     text += decoder.decode(chunk, { stream: true });
     const event = isStream ? /^data: ?(.+)\r?\n/m.exec(text) : null;
     // Leaving the loop cancels the stream.
-    if (event !== null) return parsed(event[1] ?? "");
+    if (event !== null) return jsonOf(event[1] ?? "");
   }
-  return parsed(text);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return jsonOf(text);
 }

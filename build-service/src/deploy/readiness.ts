@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { CARD_PATH, Card, joined } from "@agent-env/protocol";
+import { CARD_PATH, Card, joined, jsonOf } from "@agent-env/protocol";
 import type { Probe, ProbeResult } from "../providers/sandbox/provider.ts";
 import { failureReason } from "./failure-reason.ts";
 import { answersMcp } from "./mcp-answer.ts";
@@ -78,14 +78,17 @@ export async function answer(url: string, signal: AbortSignal): Promise<Answer> 
   return { status: response.status, text: await response.text() };
 }
 
+/** Ready once anything answers there, whatever it says. */
+export function listens(url: string): Attempt {
+  return async (signal) => {
+    await answer(url, signal);
+    return null;
+  };
+}
+
 /** The card in a body, or null when it holds none. */
 export function cardIn(text: string): Card | null {
-  try {
-    return Card.safeParse(JSON.parse(text)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return Card.safeParse(jsonOf(text)).data ?? null;
 }
 
 function statusReason({ status, text }: Answer): string | null {

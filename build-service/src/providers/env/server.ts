@@ -1,8 +1,8 @@
-import { CARD_PATH, type Card, joined } from "@agent-env/protocol";
+import { CARD_PATH, type Card } from "@agent-env/protocol";
 import { allReady, type Check } from "../../deploy/all-ready.ts";
-import { mcpUrl } from "../../deploy/gateway-answers.ts";
+import { cardAttempt, mcpUrl } from "../../deploy/gateway-answers.ts";
 import { toolNames } from "../../deploy/mcp-tools.ts";
-import { type Attempt, answer, cardIn } from "../../deploy/readiness.ts";
+import type { Attempt } from "../../deploy/readiness.ts";
 import { addressOf, deployedServers, serverServices, serverVariables } from "../../deploy/topology.ts";
 import { ENV_PROVIDERS } from "../capabilities.ts";
 import type { EnvProvider } from "./provider.ts";
@@ -30,15 +30,12 @@ export const serverProvider: EnvProvider = {
     if (url === null) throw new Error("a server without a gateway is published");
 
     let card: Card | null = null;
-    const cardAttempt: Attempt = async (signal) => {
-      const { status, text } = await answer(joined(url, CARD_PATH), signal);
-      const found = status === 200 ? cardIn(text) : null;
-      if (found === null) return status === 200 ? "what it serves there is no card" : `HTTP ${status}`;
+    const attempt = cardAttempt(url, (found) => {
       if (found.name !== service.name)
         return `its card is named ${JSON.stringify(found.name)}, and ENVIRONMENT_NAME is ${JSON.stringify(service.name)}`;
       card = found;
       return null;
-    };
+    });
     const check = (name: string, budgetSeconds: number, attempt: Attempt): Check => ({
       service: service.name,
       from: "here",
@@ -46,7 +43,7 @@ export const serverProvider: EnvProvider = {
       budgetSeconds,
       attempt,
     });
-    await allReady(started, [check(CARD_PATH, CARD_BUDGET_S, cardAttempt)]);
+    await allReady(started, [check(CARD_PATH, CARD_BUDGET_S, attempt)]);
     if (card === null) throw new Error("a card's probe ended well without a card");
 
     const endpoint = mcpUrl(url, card);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { UserError } from "@agent-env/protocol";
+import { jsonOf, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { type ChildEnd, runChild } from "./child.ts";
 import { pythonProgram, type VerifierLanguage, verifierLanguage, verifierProblem } from "./language.ts";
@@ -81,22 +81,13 @@ export async function runVerifier(request: VerifierRequest): Promise<Row[]> {
 
 /** Descriptor 3 is ours, but a script that looks for it can write to it. */
 function readReport(line: string, filename: string): z.infer<typeof Report> {
-  const report = Report.safeParse(parsed(line));
+  const report = Report.safeParse(jsonOf(line));
   if (report.success) return report.data;
   throw new UserError({
     what: `${filename}: it wrote to descriptor 3`,
     why: `${JSON.stringify(line.slice(0, 60))} is no report of a verifier`,
     next: "print to standard output or error",
   });
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The script, what it is asked, and the empty folder that it runs in. */

@@ -1,3 +1,4 @@
+import { jsonOf } from "@agent-env/protocol";
 import { z } from "zod";
 import type { Machine } from "./machine.ts";
 
@@ -21,7 +22,7 @@ export function isNpmInstall(command: string): boolean {
  */
 export function skipInstall(command: string, packageJson: string, machine: Machine): SkippedInstall | { readonly reason: string } {
   const flags = (INSTALL.exec(command.replace(/\s+/g, " "))?.[1] ?? "").split(" ");
-  const read = PackageJson.safeParse(parseJson(packageJson));
+  const read = PackageJson.safeParse(jsonOf(packageJson));
   if (!read.success) return { reason: "its package.json can't be read" };
   const { dependencies, devDependencies, scripts } = read.data;
   const script = INSTALL_SCRIPTS.find((name) => name in scripts);
@@ -62,13 +63,4 @@ export function fits(version: string, range: string): boolean {
 function isAtLeast(have: readonly number[], want: readonly number[]): boolean {
   const difference = want.map((part, index) => (have[index] ?? 0) - part).find((delta) => delta !== 0);
   return difference === undefined || difference > 0;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { UserError } from "@agent-env/protocol";
+import { jsonOf, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 
 /** One server that was started. `pid` leads its process group; `started` tells it from a later process of that pid. */
@@ -44,22 +44,13 @@ export async function readRegistration(folder: string): Promise<Registration | n
   const path = join(folder, "processes.json");
   const text = await unlessMissing(readFile(path, "utf8"));
   if (text === null) return null;
-  const read = Registration.safeParse(parsed(text));
+  const read = Registration.safeParse(jsonOf(text));
   if (read.success) return read.data;
   throw new UserError({
     what: `${path}: not a list of processes that this agent-env wrote`,
     why: z.prettifyError(read.error),
     next: `end what runs from ${folder}, then remove that folder`,
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The registrations of all deployments below a state folder, with their folders. */
