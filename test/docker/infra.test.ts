@@ -38,7 +38,7 @@ describe.skipIf(noEngine)("B12 the gateway's image", () => {
     const old = await storedImage(place.store, { Dockerfile: "FROM scratch\n" }, "default__env_image");
     await putNextVersion(place.store, "artifact", old, {});
     await putNextVersion(place.store, "env", gatewayEnv({ build_inputs_sha256: "0".repeat(64) }), {});
-    expect(await gatewayToWrite(place.store)).toBe("this agent-env has another one");
+    expect(await gatewayToWrite(place.store)).toBe("this agent-env's image is not in the store");
     const image = await ensureGateway({ ...place, builder, owner: "run-1" });
     expect(image.version).toBe(2);
     expect(await readVersion(place.store, "env", "default", 2)).toMatchObject({ docker_image_artifact: { version: 2 } });

@@ -114,7 +114,7 @@ export function deployOptions(env: DeployableEnv, changes: Partial<DeployOptions
     owner: newRunId(new Date()),
     ttlSeconds: 600,
     cpu: null,
-    memoryMb: 512,
+    memoryMb: changes.sandbox === "process" ? null : 512,
     gatewayMode: "performance",
     metadata: {},
     ...changes,

@@ -76,6 +76,16 @@ describe("P3 an env runs as processes of this machine, without Docker", () => {
     expect(await deployment.teardown()).toEqual([]);
   });
 
+  test("B6 options that would be dropped are refused, as the preflight refuses them", async () => {
+    const env = envOf([await mcpServer(store, "items")], "server");
+    const deploying = deployEnv(deployOptions(env, { sandbox: "process", memoryMb: 64, gatewayMode: "consistent" }), context);
+    await expect(deploying).rejects.toMatchObject({
+      message: "test/env: it can't be deployed with these options",
+      why: "the sandbox process limits nothing, and memory_mb is set: leave it out\nthe env provider server doesn't take gateway_mode: leave it out",
+    });
+    expect(await processProvider.labelled(context)).toEqual([]);
+  });
+
   test("a server that ends at its start fails the deploy with its log, and leaves nothing", async () => {
     const server = await mcpServer(store, "broken", {
       Dockerfile: 'FROM node:24\nCOPY . .\nCMD ["node", "x.js"]\n',

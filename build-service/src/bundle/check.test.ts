@@ -293,7 +293,7 @@ describe("B5 refusals of tasks", () => {
       [
         "bad-step tasks/t.json: step 'x': env_id: expected a string, and found 1",
         "bad-step tasks/t.json: step 'y': fail_task_on_error: expected true or false, and found \"no\"",
-        'bad-step tasks/t.json: step \'y\': retry_config: expected {"retry_from_step_id": "<step id>", "max_retries": <whole number from 0>}, and found {"max_retries":-1}',
+        "bad-step tasks/t.json: step 'y': retry_config isn't supported yet: leave it out",
         "bad-step tasks/t.json: step 'y': ttl_seconds: expected a number, and found \"1\"",
       ],
     ],
@@ -302,12 +302,10 @@ describe("B5 refusals of tasks", () => {
       steps(
         { id: "x", type: "deploy_env", env_id: "a", depends_on: ["z"] },
         { id: "x", type: "deploy_env", env_id: "a" },
-        { id: "z", type: "deploy_env", env_id: "a", depends_on: [], retry_config: { retry_from_step_id: "x" } },
-        { id: "w", type: "deploy_env", env_id: "a", retry_config: { go_to_step_id: "x" } },
+        { id: "z", type: "deploy_env", env_id: "a", depends_on: [] },
       ),
       [
         "bad-task tasks/t.json: step 'x' depends on \"z\", and only earlier steps can be waited for",
-        "bad-task tasks/t.json: step 'z' retries from \"x\", which is neither itself nor a step that it depends on",
         'bad-task tasks/t.json: step ids repeat: "x": give each step its own',
       ],
     ],
@@ -335,6 +333,18 @@ describe("B5 refusals of tasks", () => {
     const { problems, warnings } = await checkBundle(folder.path);
     expect(problems).toEqual([]);
     expect(warnings).toEqual([{ path: "tasks/t.json: step 'x'", message: 'deploy_env has no "ttl": not used, and not written' }]);
+  });
+
+  test("of the original that have no effect here are warned about too", async () => {
+    const seed = { id: "y", type: "load_artifact", env_id: "a", env_step_id: "x", artifact_id: "seed" };
+    const verify = { id: "z", type: "env_outcome_verifier", env_id: "a", file_artifact_id: "v", prompt_id: "p", verifier_id: null };
+    using folder = temporaryFolder(steps({ id: "x", type: "deploy_env", env_id: "a", disk_size_gb: 20 }, seed, verify));
+    const { warnings } = await checkBundle(folder.path);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'deploy_env makes no use of "disk_size_gb" yet: only written',
+      'load_artifact makes no use of "env_step_id" yet: only written',
+      'env_outcome_verifier makes no use of "prompt_id" yet: only written',
+    ]);
   });
 });
 

@@ -9,6 +9,8 @@ import { type DecideContext, decideAgain, type UnitPlan } from "./plan-writes.ts
 import { sideBySide } from "./side-by-side.ts";
 import { finishUnit, type PreparedVersion, prepareUnit, type WriteContext } from "./write-unit.ts";
 
+const BUILDS_AT_ONCE = 2;
+
 export type MakeRequest = {
   readonly store: Store;
   readonly emit: Emit;
@@ -16,10 +18,6 @@ export type MakeRequest = {
   readonly builder: ImageBuilder | null;
   readonly runId: string;
   readonly signal: AbortSignal;
-  /** Images that are built at once: 2. */
-  readonly buildConcurrency?: number;
-  /** Between the entities and the tasks: preflights of steps that have to read the store. */
-  readonly beforeTasks?: () => Promise<void>;
 };
 
 /**
@@ -38,7 +36,7 @@ export async function materialize(plan: Plan, request: MakeRequest): Promise<Pla
 }
 
 async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
-  const { store, emit, builder, signal, buildConcurrency = 2 } = request;
+  const { store, emit, builder, signal } = request;
   const { checked, view, registry, units } = plan.inner;
   const versions = new Map<string, number>();
   const deciding: DecideContext = {
@@ -59,17 +57,12 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   // An image needs nothing that is written here, so all of them can be decided, and built, ahead of their turn.
   const images = new Map<string, UnitPlan>();
   for (const unit of units) if (unit.source !== null) images.set(unit.unit.key, await decideAgain(unit, versions, deciding));
-  const builds = sideBySide([...images.values()], buildConcurrency, signal, (unit, building) => prepareUnit(unit, writing(unit, building)));
+  const builds = sideBySide([...images.values()], BUILDS_AT_ONCE, signal, (unit, building) => prepareUnit(unit, writing(unit, building)));
 
-  let { beforeTasks } = request;
   const made: UnitPlan[] = [];
   try {
     for (const planned of units) {
       signal.throwIfAborted();
-      if (planned.unit.kind === "task" || planned.unit.kind === "eval") {
-        await beforeTasks?.();
-        beforeTasks = undefined;
-      }
       const unit = images.get(planned.unit.key) ?? (await decideAgain(planned, versions, deciding));
       const prepared: PreparedVersion | null = images.has(planned.unit.key)
         ? await builds.result(unit)

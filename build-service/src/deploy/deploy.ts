@@ -10,6 +10,7 @@ import type { DeployContext, Deployment, DeployOptions } from "./deployment.ts";
 import { mcpUrl } from "./gateway-answers.ts";
 import { findLeftoverThings, removeLeftovers } from "./gc.ts";
 import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
+import { refusedOptions } from "./options.ts";
 import { createRecord, updateRecord } from "./record.ts";
 import { stopDeployment } from "./teardown.ts";
 import { mainService, waves } from "./topology.ts";
@@ -56,7 +57,8 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
   }
 }
 
-async function refuse({ env, gateway, sandbox: name }: DeployOptions, provider: EnvProvider, sandbox: SandboxProvider): Promise<void> {
+async function refuse(options: DeployOptions, provider: EnvProvider, sandbox: SandboxProvider): Promise<void> {
+  const { env, gateway, sandbox: name } = options;
   const servers = env.servers.map((server) => ({ kind: server.kind, name: server.name, field: null }));
   const reason = canDeploy({ provider: provider.capabilities, type: env.type, servers });
   if (reason !== null) {
@@ -67,6 +69,14 @@ async function refuse({ env, gateway, sandbox: name }: DeployOptions, provider: 
       what: `${env.id}: the sandbox ${name} has no ${gateway} gateway`,
       why: `it has ${sandbox.capabilities.gateways.join(", ")}`,
       next: "choose another with --gateway",
+    });
+  }
+  const refused = refusedOptions(options, sandbox.capabilities, provider.capabilities);
+  if (refused.length > 0) {
+    throw new UserError({
+      what: `${env.id}: it can't be deployed with these options`,
+      why: refused.map(({ message }) => message).join("\n"),
+      next: "leave them out, or choose another --sandbox",
     });
   }
   const missing = await sandbox.unavailable();

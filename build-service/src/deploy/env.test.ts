@@ -117,7 +117,7 @@ describe("a stored env", () => {
       {
         message: 'items: env_provider_type "elsewhere" is no provider that is installed',
         why: "installed are gateway, server",
-        next: "install the plugin that has it, or set another one in its env.toml and run its bundle",
+        next: "set another one in its env.toml, and run its bundle: `agent-env run <bundle>`",
       },
     ],
   ];

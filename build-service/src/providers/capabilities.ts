@@ -8,6 +8,8 @@ export type SandboxCapabilities = {
   readonly gateways: readonly ("container" | "edge")[];
   readonly longestTtlSeconds: number;
   readonly isolates: string;
+  /** Holds a server to `cpu` and `memory_mb`. */
+  readonly limits: boolean;
 };
 
 export const SANDBOXES = {
@@ -19,6 +21,7 @@ export const SANDBOXES = {
     gateways: ["container", "edge"],
     longestTtlSeconds: 1_209_600,
     isolates: "containers with limits",
+    limits: true,
   },
   process: {
     name: "process",
@@ -28,6 +31,7 @@ export const SANDBOXES = {
     gateways: ["container", "edge"],
     longestTtlSeconds: 1_209_600,
     isolates: "nothing",
+    limits: false,
   },
 } as const satisfies Record<string, SandboxCapabilities>;
 export type SandboxName = keyof typeof SANDBOXES;
@@ -42,7 +46,7 @@ export type EnvProviderCapabilities = {
   /** A multi becomes one card, one MCP server and one website of one name. */
   readonly oneCard: boolean;
   /** Deploy options that it doesn't take: refused when set away from their defaults. */
-  readonly refusesOptions: readonly string[];
+  readonly refusesOptions: readonly "gateway_mode"[];
 };
 
 export const ENV_PROVIDERS = {
@@ -52,7 +56,7 @@ export const ENV_PROVIDERS = {
     types: ["mcp_server"],
     reservesNames: false,
     oneCard: false,
-    refusesOptions: ["gateway_mode", "env_state_type", "env_state_instance_id"],
+    refusesOptions: ["gateway_mode"],
   },
 } as const satisfies Record<string, EnvProviderCapabilities>;
 export type EnvProviderName = keyof typeof ENV_PROVIDERS;

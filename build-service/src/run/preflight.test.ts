@@ -56,6 +56,8 @@ describe("preflight", () => {
         "deploy-option tasks/t.json: step 'deploy': cpu is 0; it has to be more than 0",
         "deploy-option tasks/t.json: step 'deploy': memory_mb is -1; it has to be more than 0",
         "deploy-option tasks/t.json: step 'deploy': gateway_mode is \"fast\"; it may be performance or consistent",
+        "deploy-option tasks/t.json: step 'deploy': the sandbox process limits nothing, and cpu is set: leave it out",
+        "deploy-option tasks/t.json: step 'deploy': the sandbox process limits nothing, and memory_mb is set: leave it out",
       ],
     ],
     [
@@ -67,11 +69,6 @@ describe("preflight", () => {
       "a verifier of a suffix that nothing runs",
       [deploy(), verify({ file_artifact_id: "notes" })],
       ["deploy-verifier tasks/t.json: step 'verify': \"notes.md\": a verifier's file ends in .py, .ts, .mts, .js, .mjs"],
-    ],
-    [
-      "a retry, which comes later",
-      [deploy({ retry_config: { retry_from_step_id: "deploy" } })],
-      ["deploy-step tasks/t.json: step 'deploy': retry_config isn't supported yet: leave it out"],
     ],
   ];
   test.each(cases)("refuses %s", async (_, steps, lines) => {

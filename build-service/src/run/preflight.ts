@@ -1,6 +1,7 @@
 import type { Problem } from "@agent-env/protocol";
 import type { Plan } from "../bundle/plan.ts";
 import { type PlannedEnv, plannedEnv } from "../bundle/planned-env.ts";
+import { refusedOptions } from "../deploy/options.ts";
 import { engineProblem } from "../images/engine.ts";
 import { ENV_PROVIDERS, SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
 import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts";
@@ -46,16 +47,15 @@ export function sandboxOf(step: PlannedStep, request: Pick<PreflightRequest, "sa
 }
 
 async function stepFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>, request: PreflightRequest): Promise<Finding[]> {
-  const retry = step["retry_config"] === undefined || step["retry_config"] === null ? [] : [notYet("retry_config")];
   switch (step.type) {
     case "deploy_env":
-      return [...retry, ...(await deployFindings(step, deployedEnvs, request))];
+      return deployFindings(step, deployedEnvs, request);
     case "load_artifact":
-      return [...retry, ...targetFindings(step, deployedEnvs)];
+      return targetFindings(step, deployedEnvs);
     case "env_outcome_verifier":
-      return [...retry, ...targetFindings(step, deployedEnvs), ...verifierFindings(step, request.plan)];
+      return [...targetFindings(step, deployedEnvs), ...verifierFindings(step, request.plan)];
     default:
-      return retry;
+      return [];
   }
 }
 
@@ -93,10 +93,12 @@ function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv
   if (mode !== "performance" && mode !== "consistent") {
     findings.push({ code: "deploy-option", message: `gateway_mode is ${JSON.stringify(mode)}; it may be performance or consistent` });
   }
-  const refused: readonly string[] = ENV_PROVIDERS[env.provider].refusesOptions;
-  if (mode !== "performance" && refused.includes("gateway_mode")) {
-    findings.push({ code: "deploy-env-provider", message: `the env provider ${env.provider} doesn't take gateway_mode: leave it out` });
-  }
+  const set = {
+    cpu: numberOf(step["cpu"]),
+    memoryMb: numberOf(step["memory_mb"]),
+    gatewayMode: mode === "consistent" ? mode : "performance",
+  } as const;
+  findings.push(...refusedOptions(set, SANDBOXES[sandbox], ENV_PROVIDERS[env.provider]));
   if (typeof step["artifact_id"] === "string") {
     findings.push({
       code: "deploy-env-provider",
@@ -105,6 +107,8 @@ function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv
   }
   return findings;
 }
+
+const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
 /** A Dockerfile that the provider can't honour, each line with its reason. Only a provider that runs from source reads it. */
 async function dockerfileFindings(sandbox: SandboxName, env: PlannedEnv): Promise<Finding[]> {
@@ -133,10 +137,6 @@ function verifierFindings(step: PlannedStep, plan: Plan): Finding[] {
   const filename = plan.filenameOf(String(step["file_artifact_id"]));
   const problem = filename === null ? null : verifierProblem(filename, VERIFIER_DEFAULTS.python);
   return problem === null ? [] : [{ code: "deploy-verifier", message: problem }];
-}
-
-function notYet(field: string): Finding {
-  return { code: "deploy-step", message: `${field} isn't supported yet: leave it out` };
 }
 
 /** One problem for the whole run when `local` is used and no Engine answers; names up to three deploys. */

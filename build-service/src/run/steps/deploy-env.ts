@@ -18,6 +18,7 @@ const Fields = z.object({
 export const deployEnvStep = stepOf({
   type: "deploy_env",
   fields: Fields,
+  idle: ["disk_size_gb"],
   entityRefs: [
     { path: "env_id", kind: "env", versionPath: "env_version" },
     { path: "artifact_id", kind: "artifact", versionPath: "artifact_version" },

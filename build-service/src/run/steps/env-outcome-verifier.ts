@@ -21,6 +21,7 @@ const Fields = z.object({
 export const envOutcomeVerifierStep = stepOf({
   type: "env_outcome_verifier",
   fields: Fields,
+  idle: ["prompt_id", "verifier_id"],
   entityRefs: [
     { path: "env_id", kind: "env" },
     { path: "file_artifact_id", kind: "artifact", versionPath: "file_artifact_version", types: ["file"] },

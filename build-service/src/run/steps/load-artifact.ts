@@ -20,6 +20,7 @@ const Fields = z.object({
 export const loadArtifactStep = stepOf({
   type: "load_artifact",
   fields: Fields,
+  idle: ["env_step_id"],
   entityRefs: [
     { path: "artifacts[].id", kind: "artifact", versionPath: "artifacts[].version", types: ["environment", "environment_universe"] },
     { path: "artifact_id", kind: "artifact", versionPath: "artifact_version", types: ["environment", "environment_universe"] },

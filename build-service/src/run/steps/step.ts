@@ -21,6 +21,8 @@ export type StepType = {
   problems(raw: unknown): readonly string[];
   /** Fields that the type doesn't know: a warning, not a problem. */
   unknownFields(raw: Readonly<Record<string, unknown>>): readonly string[];
+  /** Fields that are set, and that nothing reads yet: a warning too. */
+  idleFields(raw: Readonly<Record<string, unknown>>): readonly string[];
   /** The step as it is stored: with its defaults filled in. */
   writeOut(raw: unknown): Readonly<Record<string, unknown>>;
   run(raw: unknown, context: TaskContext): Promise<string>;
@@ -48,6 +50,8 @@ export function stepOf<Shape extends z.ZodRawShape>(definition: {
   readonly type: string;
   readonly fields: z.ZodObject<Shape>;
   readonly entityRefs: readonly StepRef[];
+  /** Fields that tasks of the original set and that nothing here reads. */
+  readonly idle?: readonly (keyof Shape & string)[];
   /** What the fields make impossible together. */
   check?(fields: z.infer<z.ZodObject<Shape>>): readonly string[];
   /** Does it; returns one line that says what was done. */
@@ -63,6 +67,7 @@ export function stepOf<Shape extends z.ZodRawShape>(definition: {
       return definition.check?.(read.data) ?? [];
     },
     unknownFields: (raw) => Object.keys(raw).filter((key) => !(key in fields.shape) && !COMMON_FIELDS.includes(key)),
+    idleFields: (raw) => (definition.idle ?? []).filter((key) => raw[key] !== undefined && raw[key] !== null),
     writeOut: (raw) => fields.parse(raw),
     run: (raw, context) => definition.run(fields.parse(raw), context),
   };
