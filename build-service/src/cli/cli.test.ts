@@ -97,6 +97,17 @@ describe("bad input", () => {
     expect(err).toContain("It takes a number from 60 to 1209600.");
   });
 
+  test.each([
+    ["env", "deploy", "--id", "x", "--ttl-seconds", "60.5"],
+    ["env", "deploy", "--id", "x", "--version", "1.5"],
+    ["run", "x", "--concurrency", "1.5"],
+    ["gateway", "dev", "--port", "8787.5"],
+  ])("%s … %s of what is counted takes no fraction", async (...words) => {
+    const { exitCode, err } = await cli(...words);
+    expect(exitCode).toBe(2);
+    expect(err).toContain("It takes a whole number from ");
+  });
+
   test("--json says the same as one document", async () => {
     const { exitCode, out, err } = await cli("env", "get-instance", "--id", "x", "--json");
     expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "x: no such deployment" }, exit_code: 1 });

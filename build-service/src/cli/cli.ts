@@ -55,10 +55,7 @@ function prepare(command: Command, io: Io, words = "agent-env"): void {
     getErrHasColors: () => false,
   });
   if (command.commands.length === 0) {
-    command
-      .option("--json", "print JSON, for programs")
-      .option("--verbose", "show the cause and stack of an error")
-      .option("--no-color", "print without colours");
+    command.option("--json", "print JSON, for programs").option("--verbose", "show the cause and stack of an error");
   }
   for (const child of command.commands) {
     child.showHelpAfterError(`(${words} ${child.name()} --help lists its options)`);

@@ -10,3 +10,13 @@ export function numberIn(least: number, most: number): (text: string) => number 
     return number;
   };
 }
+
+/** Reads an option that counts something. */
+export function wholeNumberIn(least: number, most: number): (text: string) => number {
+  const inRange = numberIn(least, most);
+  return (text) => {
+    const number = inRange(text);
+    if (!Number.isInteger(number)) throw new InvalidArgumentError(`It takes a whole number from ${least} to ${most}.`);
+    return number;
+  };
+}

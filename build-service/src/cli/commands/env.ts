@@ -13,7 +13,7 @@ import { openLocalStore } from "../../store/local.ts";
 import type { Store } from "../../store/store.ts";
 import type { AddCommand } from "../cli.ts";
 import { type CommonOptions, columns, type Io, printDocument, progressFor } from "../io.ts";
-import { numberIn } from "../numbers.ts";
+import { numberIn, wholeNumberIn } from "../numbers.ts";
 
 type DeployOptions = CommonOptions & {
   readonly id: string;
@@ -95,8 +95,8 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .command("deploy")
     .description("start a stored env and print its addresses")
     .requiredOption("--id <id>", "the env's id, or in a bundle's folder its name there")
-    .option("--version <n>", "its version (the latest)", numberIn(1, Number.MAX_SAFE_INTEGER))
-    .option("--ttl-seconds <n>", "how long it may live, 60 to 1209600", numberIn(60, 1_209_600), 10_800)
+    .option("--version <n>", "its version (the latest)", wholeNumberIn(1, Number.MAX_SAFE_INTEGER))
+    .option("--ttl-seconds <n>", "how long it may live, 60 to 1209600", wholeNumberIn(60, 1_209_600), 10_800)
     .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation)", "auto")
     .option("--gateway <where>", "container (one of its own) or edge (the one of agent-env gateway dev)", "container")
     .option("--gateway-mode <mode>", "performance, or consistent (one tool call at a time)", "performance")

@@ -5,12 +5,13 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
+import { listens, settled } from "../../deploy/readiness.ts";
 import { EDGE_PORT, noteEdge } from "../../run/edge-url.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { makeStateDir } from "../../store/local.ts";
 import type { AddCommand } from "../cli.ts";
-import type { Io } from "../io.ts";
-import { numberIn } from "../numbers.ts";
+import type { CommonOptions, Io } from "../io.ts";
+import { wholeNumberIn } from "../numbers.ts";
 
 /**
  * Keeps wrangler on this machine: without these it looks up hosts outside, and serves an explorer on the gateway's own port
@@ -30,31 +31,51 @@ export const gatewayCommand: AddCommand = (parent, io, end) => {
   gateway
     .command("dev")
     .description("serve the deployments of this machine's store from a Worker under wrangler dev")
-    .option("--port <n>", "port on 127.0.0.1", numberIn(1, 65_535), EDGE_PORT)
-    .action(async (options: { port: number }) => end(await serve(options.port, io)));
+    .option("--port <n>", "port on 127.0.0.1", wholeNumberIn(1, 65_535), EDGE_PORT)
+    .action(async (options: CommonOptions & { port: number }) => end(await serve(options, io)));
 };
 
+/** One that starts bundles itself first. */
+const START_BUDGET_S = 120;
+
 /** Runs wrangler dev until it ends or this process is interrupted. Gives its exit code. */
-async function serve(port: number, io: Io): Promise<number> {
+async function serve({ port, json = false }: CommonOptions & { readonly port: number }, io: Io): Promise<number> {
   const config = wranglerConfig();
   const program = wranglerProgram(config);
   await refuseTaken(port);
   const stateDir = stateDirOf(io.env);
   makeStateDir(stateDir);
-  const forget = noteEdge(stateDir, `http://localhost:${port}`);
+  const url = `http://localhost:${port}`;
+  const forget = noteEdge(stateDir, url);
   try {
     const child = spawn(process.execPath, [program, "dev", "--config", config, "--persist-to", stateDir, "--port", String(port)], {
-      stdio: "inherit",
+      // With --json standard output is ours: wrangler's own goes to standard error.
+      stdio: ["inherit", json ? 2 : 1, 2],
       env: { ...process.env, ...WRANGLER_SETTINGS },
     });
     // A terminal sends its signals to the whole group; one that was sent to us alone is passed on.
     io.signal.addEventListener("abort", () => child.kill("SIGINT"));
-    return await new Promise((resolve, reject) => {
+    const ended = new AbortController();
+    const exitCode = new Promise<number>((resolve, reject) => {
       child.once("error", reject);
       child.once("exit", (code) => resolve(io.signal.aborted ? 0 : (code ?? 1)));
-    });
+    }).finally(() => ended.abort());
+    const [code] = await Promise.all([exitCode, json ? printAddress(url, ended.signal, io) : null]);
+    return code;
   } finally {
     forget();
+  }
+}
+
+/** Prints where the edge gateway is once it answers there; nothing if it ends before. */
+async function printAddress(url: string, ended: AbortSignal, io: Io): Promise<void> {
+  const probe = { name: "edge gateway", budgetSeconds: START_BUDGET_S, attempt: listens(url) };
+  try {
+    const { ok, reason } = await settled(probe, ended);
+    if (ok) io.out.write(`${JSON.stringify({ format_version: 1, url })}\n`);
+    else io.err.write(`${url}: no answer within ${START_BUDGET_S} s: ${reason}\n`);
+  } catch (error) {
+    if (!ended.aborted) throw error;
   }
 }
 

@@ -13,7 +13,7 @@ import { openLocalStore } from "../../store/local.ts";
 import type { AddCommand } from "../cli.ts";
 import { failureLine } from "../failure.ts";
 import { type CommonOptions, columns, type Io, reporterFor } from "../io.ts";
-import { numberIn } from "../numbers.ts";
+import { numberIn, wholeNumberIn } from "../numbers.ts";
 
 export type RunOptions = CommonOptions & {
   readonly task: string[];
@@ -36,7 +36,7 @@ export const runCommand: AddCommand = (parent, io, end) => {
     .option("--dry-run", "say what it would do; write nothing")
     .option("--keep", "leave everything up when the tasks have ended, until Ctrl-C")
     .option("--min-score <x>", "exit code 1 when a task scores less, or not at all", numberIn(0, 1))
-    .option("--concurrency <n>", "tasks at once", numberIn(1, 1000), 4)
+    .option("--concurrency <n>", "tasks at once", wholeNumberIn(1, 1000), 4)
     .action(async (bundle: string | undefined, options: RunOptions) => {
       if (bundle !== undefined) return end(await runOrPlan(bundle, options, io));
       const names = [...shippedBundles().keys()];

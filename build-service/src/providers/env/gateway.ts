@@ -1,7 +1,7 @@
 import { type DeploymentRecord, joined, UserError } from "@agent-env/protocol";
 import { allReady, GATEWAY_BUDGET_S, serverCheck } from "../../deploy/all-ready.ts";
 import { gatewayHealth, readCard, refuseClashes } from "../../deploy/gateway-answers.ts";
-import { answer, settled } from "../../deploy/readiness.ts";
+import { listens, settled } from "../../deploy/readiness.ts";
 import {
   addressOf,
   deployedServers,
@@ -53,11 +53,7 @@ async function containerReady(started: Started): Promise<string> {
 
 /** Whatever it answers to that path: something listens there. Only a deployment's own path tells more. */
 async function requireEdge(edgeUrl: string, signal: AbortSignal): Promise<void> {
-  const attempt = async (trySignal: AbortSignal): Promise<null> => {
-    await answer(edgeUrl, trySignal);
-    return null;
-  };
-  const { ok, reason } = await settled({ name: "edge gateway", budgetSeconds: EDGE_BUDGET_S, attempt }, signal);
+  const { ok, reason } = await settled({ name: "edge gateway", budgetSeconds: EDGE_BUDGET_S, attempt: listens(edgeUrl) }, signal);
   if (ok) return;
   throw new UserError({
     what: `${edgeUrl}: no edge gateway answers`,
