@@ -8,10 +8,11 @@ import { labelsOf } from "../../../deploy/labels.ts";
 import type { ImageBuilder } from "../../../images/builder.ts";
 import { ask, engineMessage, engineStatus, orWhenGone } from "../../../images/engine.ts";
 import { ensureBuilt } from "../../../images/ensure.ts";
+import { isFree } from "../ports.ts";
 import type { Address, Probe, ProbeResult, SandboxSession, Service, SessionSpec } from "../provider.ts";
 import { containerName, containerSpec } from "./container-spec.ts";
 import { logText } from "./log-frames.ts";
-import { isFree, type PortPool } from "./ports.ts";
+import type { PortPool } from "./ports.ts";
 import { probeFromNetwork } from "./probe-container.ts";
 
 /** How often a container whose port got taken is started on another one. */

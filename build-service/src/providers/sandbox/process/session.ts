@@ -6,12 +6,12 @@ import { attemptOf, settled } from "../../../deploy/readiness.ts";
 import { WRITE_IMAGE_ANEW } from "../../../images/write-anew.ts";
 import { gatewayBundle } from "../../../infra/gateway-bundle.ts";
 import { sdkFiles } from "../../../infra/sdk-files.ts";
+import { firstFree, type HeldPort, holdPort, PUBLISHED_PORTS } from "../ports.ts";
 import type { Address, SandboxSession, Service } from "../provider.ts";
 import { planImage } from "./image-plan.ts";
 import { type Launched, launch, restartsIn } from "./launch.ts";
 import { type LaidOut, layOut } from "./layout.ts";
 import type { Machine } from "./machine.ts";
-import { type HeldPort, holdPort } from "./ports.ts";
 import { type Registration, serviceFolder, writeRegistration } from "./registration.ts";
 
 /** One that has ended so often while it was waited for won't come up. */
@@ -38,7 +38,7 @@ export function processSession(folder: string, empty: Registration, machine: Mac
     async reserve(services) {
       const addresses = new Map<string, Address>();
       for (const { name } of services) {
-        const held = await holdPort();
+        const held = await firstFree(PUBLISHED_PORTS, holdPort);
         ports.set(name, held);
         const url = `http://127.0.0.1:${held.port}`;
         addresses.set(name, { inside: url, outside: url, listen: { host: "127.0.0.1", port: held.port } });
