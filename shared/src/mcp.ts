@@ -7,26 +7,13 @@ export const LATEST_LEGACY_VERSION = LEGACY_VERSIONS[0];
 export const ASSUMED_VERSION = "2025-03-26";
 /** The one revision that has batches. */
 export const BATCH_VERSION = "2025-03-26";
-/** First of the stateless revisions. */
-export const FIRST_MODERN_VERSION = "2026-07-28";
 
 export const SESSION_HEADER = "mcp-session-id";
 export const VERSION_HEADER = "mcp-protocol-version";
 
-const MODERN_VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
-
 /** Whether a version is one that is served with a handshake. */
 export function isLegacyVersion(version: unknown): boolean {
   return LEGACY_VERSIONS.some((known) => known === version);
-}
-
-/** Which era a request belongs to (6-mcp §2). A malformed modern request stays modern. */
-export function eraOf(versionHeader: string | undefined, params: unknown): "legacy" | "modern" {
-  const meta = isJsonObject(params) ? params["_meta"] : undefined;
-  if (isJsonObject(meta) && Object.hasOwn(meta, MODERN_VERSION_KEY)) return "modern";
-  return versionHeader !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(versionHeader) && versionHeader >= FIRST_MODERN_VERSION
-    ? "modern"
-    : "legacy";
 }
 
 /** One server-sent event that holds a message. */

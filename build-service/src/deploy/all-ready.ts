@@ -5,7 +5,7 @@ import { attemptOf, type NamedAttempt, settled } from "./readiness.ts";
 import { pause } from "./until.ts";
 
 /** How long a server may take (3-wire §topology: 60 s and 30 tries of 5 s), and the gateway over all of them (5-run §5.2). */
-export const SERVER_BUDGET_S = 210;
+const SERVER_BUDGET_S = 210;
 export const GATEWAY_BUDGET_S = 300;
 
 const LOOK_EVERY_MS = 500;

@@ -11,10 +11,10 @@ import type { Address, Service } from "../providers/sandbox/provider.ts";
 import type { DeployableEnv, DeployableServer } from "./deployment.ts";
 
 /** Ports inside containers (3-wire §constants). */
-export const GATEWAY_PORT = 18765;
+const GATEWAY_PORT = 18765;
 export const MCP_PORT = 18765;
-export const BACKEND_PORT = 8000;
-export const FRONTEND_PORT = 80;
+const BACKEND_PORT = 8000;
+const FRONTEND_PORT = 80;
 
 /** The gateway's name on a deployment's network. */
 export const GATEWAY_NAME = "gateway";

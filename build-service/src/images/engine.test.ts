@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { engineProblem, reachEngine } from "./engine.ts";
+import { engineProblem } from "./engine.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -8,15 +8,9 @@ afterEach(() => {
 const NEXT = "start Docker, or set DOCKER_HOST; `agent-env doctor` says what is found; `--sandbox process` needs no Docker";
 
 describe("N8 an Engine that doesn't answer", () => {
-  test("at a socket that isn't there is one clear error of this machine, with what to do", async () => {
+  test("at a socket that isn't there says so, and what to do", async () => {
     vi.stubEnv("DOCKER_HOST", "unix:///nowhere/docker.sock");
-    await expect(reachEngine()).rejects.toMatchObject({
-      name: "UserError",
-      message: "no Docker Engine answers",
-      why: "nothing listens at unix:///nowhere/docker.sock",
-      next: NEXT,
-      exitCode: 2,
-    });
+    expect(await engineProblem()).toEqual({ why: "nothing listens at unix:///nowhere/docker.sock", next: NEXT });
   });
 
   test("at a port that nobody listens on says so", async () => {

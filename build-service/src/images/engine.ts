@@ -7,7 +7,7 @@ const ANSWER_BUDGET_MS = 2_000;
 const NEXT = "start Docker, or set DOCKER_HOST; `agent-env doctor` says what is found; `--sandbox process` needs no Docker";
 
 /** Where the Engine is looked for, as a person would write it. */
-export function engineAddress(): string {
+function engineAddress(): string {
   return process.env["DOCKER_HOST"] || "the Docker socket";
 }
 
@@ -40,13 +40,6 @@ export async function engineProblem(): Promise<{ readonly why: string; readonly 
     if (error instanceof UserError) return { why: `${error.message}: ${error.why}`, next: error.next };
     return { why: whyUnreachable(error), next: NEXT };
   }
-}
-
-/** The Engine, once it has answered. Throws a UserError (exit code 2) when it doesn't. */
-export async function reachEngine(): Promise<Docker> {
-  const problem = await engineProblem();
-  if (problem === null) return connectEngine();
-  throw new UserError({ what: "no Docker Engine answers", ...problem, exitCode: 2 });
 }
 
 /**

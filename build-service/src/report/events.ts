@@ -25,6 +25,3 @@ export type StageEvent =
   | { kind: "log"; entry?: string; level: "info" | "warning" | "detail"; message: string };
 
 export type Emit = (event: StageEvent) => void;
-
-/** An event as it leaves the process in `--json`: with the time it happened, RFC 3339 in UTC. */
-export type TimedEvent = StageEvent & { at: string };

@@ -12,7 +12,7 @@ import { withRetry } from "./retry.ts";
 import type { ObjectHead, ObjectStore, Projections, Store, StoredObject } from "./store.ts";
 
 /** The names that `wrangler.toml` gives the same two: a record written here is served at once under `wrangler dev`. */
-export const KV_NAMESPACE_ID = "agent-env-records";
+const KV_NAMESPACE_ID = "agent-env-records";
 export const R2_BUCKET = "agent-env-store";
 
 /** Of 40 racing writers none has needed more than 5; the pauses add up to some 6 s. */

@@ -73,7 +73,7 @@ function lockFile(path: string): Lock | null {
 }
 
 /** Who holds the lock, as its holder said; who held it last, when it is free by now. */
-export function lockHolder(folder: string, name: string): string {
+function lockHolder(folder: string, name: string): string {
   try {
     return readFileSync(`${lockPath(folder, name)}.owner`, "utf8");
   } catch (error) {
