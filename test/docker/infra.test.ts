@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { OwnBase } from "../../build-service/src/images/bases-held.ts";
 import { engineBuilder, SOURCE_LABEL } from "../../build-service/src/images/build.ts";
@@ -9,7 +10,7 @@ import { docker, noEngine, storedImage, workplace } from "./support.ts";
 
 const builder = imageBuilder();
 
-describe.skipIf(noEngine)("B12 the gateway's image", () => {
+describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
   test("is written and built where it is missing, and a rerun writes and builds nothing", async () => {
     await using place = await workplace();
     const context = { ...place, builder, owner: "run-1" };
@@ -44,6 +45,16 @@ describe.skipIf(noEngine)("B12 the gateway's image", () => {
     expect(await readVersion(place.store, "env", "default", 2)).toMatchObject({ docker_image_artifact: { version: 2 } });
   });
 
+  test("is written anew when the store has lost the image that its env names", async () => {
+    await using place = await workplace();
+    const { digest } = await gatewaySource();
+    const madeFrom = createHash("sha256").update(`${digest}\0`).digest("hex");
+    await putNextVersion(place.store, "env", gatewayEnv({ build_inputs_sha256: madeFrom }), {});
+    expect(await gatewayToWrite(place.store)).toBe("this agent-env's image is not in the store");
+    expect(await ensureGateway({ ...place, builder, owner: "run-1" })).toMatchObject({ version: 1, source_digest: digest });
+    expect(await gatewayToWrite(place.store)).toBeNull();
+  });
+
   test("of someone's own is used as it is", async () => {
     await using place = await workplace();
     const own = await storedImage(place.store, { Dockerfile: "FROM debian:bookworm-slim\n" }, "default__env_image");
@@ -55,7 +66,7 @@ describe.skipIf(noEngine)("B12 the gateway's image", () => {
 });
 
 describe.skipIf(noEngine)("the base image of the SDK", () => {
-  test("B8.1 is made before the first build that names it", async () => {
+  test("is made before the first build that names it", async () => {
     await using place = await workplace();
     const { emit, signal } = place;
     const record = await storedImage(place.store, { Dockerfile: "FROM agent-env/sdk:0.1.0\n" });
@@ -76,7 +87,7 @@ describe.skipIf(noEngine)("the base image of the SDK", () => {
     expect(Config.Labels[SOURCE_LABEL]).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test("B8.1 counts as another image once the SDK has changed", async () => {
+  test("counts as another image once the SDK has changed", async () => {
     const outdated: OwnBase = {
       owns: (reference) => reference === "debian:bookworm-slim",
       make: async () => {},

@@ -128,7 +128,12 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
     return result.engineImageId;
   } catch (error) {
     if (error instanceof BuildFailed) {
-      emit({ kind: "log", entry, level: "detail", message: `the whole log is in the store: ${await putBlob(store, Buffer.from(error.log))}` });
+      emit({
+        kind: "log",
+        entry,
+        level: "detail",
+        message: `the whole log is in the store: ${await putBlob(store, Buffer.from(error.log))}`,
+      });
     }
     throw error;
   }

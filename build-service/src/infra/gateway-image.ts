@@ -1,12 +1,5 @@
 import { readFile } from "node:fs/promises";
-import {
-  type AnyRecord,
-  DockerImageRecord,
-  derivedId,
-  GatewayServerRecord,
-  imageSuffix,
-  UserError,
-} from "@agent-env/protocol";
+import { type AnyRecord, DockerImageRecord, derivedId, GatewayServerRecord, imageSuffix, UserError } from "@agent-env/protocol";
 import { sha256Hex } from "../bundle/ids.ts";
 import type { DeployContext } from "../deploy/deployment.ts";
 import type { ImageBuilder, ImageSource } from "../images/builder.ts";
