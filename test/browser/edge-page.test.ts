@@ -6,7 +6,7 @@ import { type Edge, helloBehindEdge } from "../fixtures/edge.ts";
 const CHROMIUM = process.env["AGENT_ENV_CHROMIUM"] ?? "/usr/bin/chromium";
 const noChromium = existsSync(CHROMIUM) ? false : `no Chromium at ${CHROMIUM}`;
 
-describe.skipIf(noChromium)(`G10 a browser at the printed address${noChromium ? ` (${noChromium})` : ""}`, () => {
+describe.skipIf(noChromium)(`a browser at the printed address${noChromium ? ` (${noChromium})` : ""}`, () => {
   let edge: Edge;
   let browser: Browser;
   beforeAll(async () => {

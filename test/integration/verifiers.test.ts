@@ -67,7 +67,7 @@ async function refusal(running: Promise<unknown>): Promise<string[]> {
   throw error ?? new Error("it gave rows");
 }
 
-describe("P3 a verifier's script gives rows", () => {
+describe("a verifier's script gives rows", () => {
   test("in TypeScript, with types stripped, through ctx, and its calls are reported", async () => {
     const script = `
       import type { Row } from "nowhere";
@@ -165,7 +165,7 @@ def verify(mcp_url):
   });
 });
 
-describe("P3 what isn't a list of rows is a named failure, never a score", () => {
+describe("what isn't a list of rows is a named failure, never a score", () => {
   const MEND = "mend the script: where it broke is in its log";
   const RETURN = 'return a list such as [{"result": true, "description": "the order is there"}]';
   const cases: [filename: string, script: string, error: string[]][] = [

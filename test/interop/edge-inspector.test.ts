@@ -37,7 +37,7 @@ async function output(...argv: string[]): Promise<string> {
   return out;
 }
 
-test("G10 the inspector lists the tools of all servers at the printed address", async () => {
+test("the inspector lists the tools of all servers at the printed address", async () => {
   const { tools } = (await inspect("--method", "tools/list")) as { tools: { name: string }[] };
   expect(tools.map(({ name }) => name)).toEqual([
     "list_website_urls",
@@ -48,7 +48,7 @@ test("G10 the inspector lists the tools of all servers at the printed address", 
   ]);
 });
 
-test("G10 the inspector's call reaches the tool, and the page shows what it did", async () => {
+test("the inspector's call reaches the tool, and the page shows what it did", async () => {
   const result = await inspect("--method", "tools/call", "--tool-name", "guestbook_sign", "--tool-arg", "text=hello from the inspector");
   expect(result).toMatchObject({ isError: false });
   const page = await fetch(edge.deployment.website_frontend_urls["guestbook"] ?? "");
@@ -56,7 +56,7 @@ test("G10 the inspector's call reaches the tool, and the page shows what it did"
   expect(await page.text()).toContain("hello from the inspector");
 });
 
-test("G10 the Worker's bindings hold what the build service wrote: the env record in R2, its projection in KV", async () => {
+test("the Worker's bindings hold what the build service wrote: the env record in R2, its projection in KV", async () => {
   const encoded = encodedId("@local/agent-env/hello/hello");
   const record = JSON.parse(await wrangler("r2", "object", "get", `agent-env-store/records/env/${encoded}/1.json`, "--pipe"));
   expect(record).toMatchObject({ id: "@local/agent-env/hello/hello", type: "multi", version: 1 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { dockerfileFacts } from "./bases.ts";
 
-describe("B8.1 the base images of a Dockerfile", () => {
+describe("the base images of a Dockerfile", () => {
   const cases: [string, string, string[]][] = [
     ["one base", "FROM python:3.12-slim\nCOPY . .\n", ["python:3.12-slim"]],
     ["scratch is none", "FROM scratch\nCOPY a /\n", []],

@@ -89,7 +89,7 @@ describe("preflight", () => {
     expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);
   });
 
-  test("tells a problem of several deploys once, with their number", async () => {
+  test("B11.4 tells a problem of several deploys once, with their number", async () => {
     const lines = await found({ a: [deploy({ ttl_seconds: 5 })], b: [deploy({ ttl_seconds: 5 })], c: [deploy({ ttl_seconds: 5 })] });
     expect(lines).toEqual([
       "deploy-option tasks/a.json: step 'deploy' (and 2 more deploys): ttl_seconds is 5; it may be 60 to 1209600 on process",

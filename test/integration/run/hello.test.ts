@@ -1,22 +1,15 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { environmentOf, processTable } from "../../../build-service/src/providers/sandbox/process/process-table.ts";
 import { type AgentEnv, agentEnv, type Ended, NO_DOCKER } from "../../fixtures/agent-env.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** Processes of this machine that run from below the folder. */
-function processesOf(folder: string): string[] {
-  return readdirSync("/proc")
-    .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => commandLine(pid).includes(folder));
-}
-
-function commandLine(pid: string): string {
-  try {
-    return `${readFileSync(`/proc/${pid}/cmdline`, "utf8")} ${readFileSync(`/proc/${pid}/environ`, "utf8")}`;
-  } catch {
-    return ""; // it has ended
-  }
+/** Running processes that were started with the folder in their environment. */
+async function processesOf(folder: string): Promise<number[]> {
+  const running = (await processTable()).filter(({ ended }) => !ended);
+  const named = running.map(async ({ pid }) => ((await environmentOf(pid)).some((variable) => variable.includes(folder)) ? [pid] : []));
+  return (await Promise.all(named)).flat();
 }
 
 /** What of a deployment could be left on disk. */
@@ -51,7 +44,7 @@ describe("agent-env run hello, without Docker", () => {
 
   test("B12 leaves no process and no folder behind", async () => {
     expect(deploymentFolders(cli.stateDir)).toEqual([]);
-    await until("every process has ended", 5_000, () => processesOf(cli.stateDir).length === 0);
+    await until("every process has ended", 5_000, async () => (await processesOf(cli.stateDir)).length === 0);
   });
 
   test("B8.1 a second run writes nothing, and says so for each entry", async () => {
@@ -120,7 +113,7 @@ describe("a deployment that stays", () => {
     expect(await cli.run("env", "stop", deployment.deployment_id)).toMatchObject({ exitCode: 0 });
     expect((await cli.run("env", "list")).out).toBe("no deployment is up\n");
     expect(await cli.run("env", "stop", deployment.deployment_id)).toMatchObject({ exitCode: 0 });
-    await until("every process has ended", 5_000, () => processesOf(cli.stateDir).length === 0);
+    await until("every process has ended", 5_000, async () => (await processesOf(cli.stateDir)).length === 0);
     cli.remove();
   });
 });
