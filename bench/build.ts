@@ -6,8 +6,8 @@ import { planBundle } from "../build-service/src/bundle/plan.ts";
 import { IMAGE_LABEL } from "../build-service/src/images/build.ts";
 import { connectEngine } from "../build-service/src/images/engine.ts";
 import { imageBuilder } from "../build-service/src/infra/builder.ts";
-import { newRunId } from "../build-service/src/run/run-lock.ts";
 import { openLocalStore } from "../build-service/src/store/local.ts";
+import { newRunId } from "../build-service/src/store/run-lock.ts";
 import { mustRun } from "../scripts/setup/command.ts";
 import { type Bench, rowOf, secondsOf } from "./row.ts";
 

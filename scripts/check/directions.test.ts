@@ -54,7 +54,7 @@ describe("imports go with the arrows", () => {
     [
       "build-service/src/store/local.ts",
       'import { runBundle } from "../run/run.ts";',
-      'build-service/src/store/local.ts: imports "../run/run.ts": planning, images and records come before run/ and cli/ (only run/steps/ is declared to them)',
+      'build-service/src/store/local.ts: imports "../run/run.ts": planning, images, records and deploys come before run/ and cli/ (only run/steps/ is declared to them)',
     ],
     [
       "build-service/src/run/run.ts",

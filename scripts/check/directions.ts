@@ -46,10 +46,10 @@ const RULES: readonly Rule[] = [
     says: "hosts don't know each other",
   },
   {
-    files: /^build-service\/src\/(bundle|types|images|store)\//,
+    files: /^build-service\/src\/(bundle|types|images|store|providers|infra|deploy)\//,
     refuses: inFolder("build-service/src/run", "build-service/src/cli"),
     except: /^build-service\/src\/run\/steps\//,
-    says: "planning, images and records come before run/ and cli/ (only run/steps/ is declared to them)",
+    says: "planning, images, records and deploys come before run/ and cli/ (only run/steps/ is declared to them)",
   },
   {
     files: /^build-service\/src\/(?!cli\/)/,

@@ -7,8 +7,8 @@ import { connectEngine, engineProblem } from "../../build-service/src/images/eng
 import { sourceOf } from "../../build-service/src/infra/image-source.ts";
 import { localProvider } from "../../build-service/src/providers/sandbox/local/provider.ts";
 import type { StageEvent } from "../../build-service/src/report/events.ts";
-import { newRunId } from "../../build-service/src/run/run-lock.ts";
 import { openLocalStore } from "../../build-service/src/store/local.ts";
+import { newRunId } from "../../build-service/src/store/run-lock.ts";
 import type { Store } from "../../build-service/src/store/store.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

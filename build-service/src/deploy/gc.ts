@@ -2,7 +2,7 @@ import type { DeploymentRecord } from "@agent-env/protocol";
 import type { SandboxName } from "../providers/capabilities.ts";
 import type { Labelled } from "../providers/sandbox/provider.ts";
 import { isSandboxName, sandboxProviders } from "../providers/sandbox/registry.ts";
-import { runIsAlive } from "../run/run-lock.ts";
+import { runIsAlive } from "../store/run-lock.ts";
 import type { LeftUp } from "./deployment.ts";
 import { stateLabel } from "./labels.ts";
 import { deploymentOfId, listDeployments } from "./list.ts";

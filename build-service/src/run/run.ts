@@ -13,6 +13,7 @@ import { SANDBOXES } from "../providers/capabilities.ts";
 import { isSandboxName } from "../providers/sandbox/registry.ts";
 import type { Emit } from "../report/events.ts";
 import { hasLocalStore, openLocalStore } from "../store/local.ts";
+import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
 import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
@@ -22,7 +23,6 @@ import { Interrupted } from "./interrupted.ts";
 import { pooled } from "./pool.ts";
 import { preflight } from "./preflight.ts";
 import { belowThreshold, keepResult, type RunResult, taskEntry } from "./result.ts";
-import { holdRun, newRunId } from "./run-lock.ts";
 import { runTask, type TaskResult, type TaskServices, takeDown } from "./task-run.ts";
 
 export type RunRequest = {

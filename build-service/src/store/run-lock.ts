@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { forgetLock, isLocked, tryFileLock } from "../store/lock.ts";
-import type { Lock } from "../store/store.ts";
+import { forgetLock, isLocked, tryFileLock } from "./lock.ts";
+import type { Lock } from "./store.ts";
 
 /** A run's id: what labels its containers and owns its deployments. Sorts by time. */
 export function newRunId(now: Date): string {
