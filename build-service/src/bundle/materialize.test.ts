@@ -216,6 +216,27 @@ describe("images that a selected deploy runs", () => {
     builder.bases.delete("base");
     expect(changes(await plan(request))).toEqual([]);
   });
+
+  test("are judged by the build of the highest number, whatever its clock said and whatever another platform's is", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    const builder = recordingBuilder();
+    const request = { folder: folder.path, store, builder, selection: { tasks: ["items"], evals: [] } };
+    await make(request);
+    const [first] = await store.objects.list("builds/");
+    const key = first?.key ?? "";
+    const row = JSON.parse(new TextDecoder().decode((await store.objects.get(key))?.bytes));
+    await store.objects.create(
+      key.replace(/1\.json$/, "2.json"),
+      JSON.stringify({ ...row, bases: { base: "sha256:2" }, built_at: "2001-01-01T00:00:00Z" }),
+    );
+    await store.objects.create(
+      key.replace(/[^/]+\/1\.json$/, "linux-other/1.json"),
+      JSON.stringify({ ...row, built_at: "2999-01-01T00:00:00Z" }),
+    );
+    builder.bases.set("base", "sha256:2");
+    expect(changes(await plan(request))).toEqual([]);
+  });
 });
 
 describe("files that change while they are written", () => {
