@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** One project a tier. What needs more than one package lies in `test/<tier>/`; unit tests lie beside the source. */
@@ -14,6 +15,8 @@ const tier = (name: string, include: string[], timeoutMs: number, oneFileAtATime
 
 export default defineConfig({
   test: {
+    // The default leaves one processor idle; half of what is tested waits for something.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       tier("unit", ["{shared,sdk,gateway-worker,build-service,scripts,bench}/**/*.test.ts"], 20_000),
       tier("integration", ["test/integration/**/*.test.ts", "examples/**/*.test.ts"], 60_000),
