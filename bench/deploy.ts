@@ -3,7 +3,7 @@ import type Docker from "dockerode";
 import { deployEnv } from "../build-service/src/deploy/deploy.ts";
 import type { Deployment } from "../build-service/src/deploy/deployment.ts";
 import { IMAGE_LABEL } from "../build-service/src/images/build.ts";
-import { deployOptions, docker, envOf, mcpServer, website, workplace } from "../test/docker/support.ts";
+import { deployOptions, docker, envOf, mcpServer, testBed, website } from "../test/docker/support.ts";
 import { type Bench, type Row, rowOf, secondsOf } from "./row.ts";
 
 const ROUNDS = 5;
@@ -17,7 +17,7 @@ export const deploy: Bench = {
     "deploying an MCP server and a site behind a gateway, until it is checked and recorded, and starting the same containers through dockerode until the gateway is ready",
 
   async run(say) {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "bench-items"), await website(place.store, "bench-shop")]);
     say("building the images");
     const first = await deployEnv(deployOptions(env), place);

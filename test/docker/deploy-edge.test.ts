@@ -6,7 +6,7 @@ import { deployEnv } from "../../build-service/src/deploy/deploy.ts";
 import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
 import { PortPool } from "../../build-service/src/providers/sandbox/local/ports.ts";
 import { until } from "../fixtures/until.ts";
-import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, website, workplace } from "./support.ts";
+import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, testBed, website } from "./support.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../build-service/bin/agent-env.js", import.meta.url));
 
@@ -28,7 +28,7 @@ async function edgeGateway(stateDir: string): Promise<{ url: string } & AsyncDis
 
 describe.skipIf(noEngine)("P4 behind the edge gateway", () => {
   test("P4 an env's servers are published, and are served at the deployment's path from the record in the store", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     await using edge = await edgeGateway(place.stateDir);
     const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
 

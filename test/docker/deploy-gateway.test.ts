@@ -8,11 +8,11 @@ import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
 import { stopDeployment } from "../../build-service/src/deploy/teardown.ts";
 import { PortPool } from "../../build-service/src/providers/sandbox/local/ports.ts";
 import { until } from "../fixtures/until.ts";
-import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, serverFiles, website, workplace } from "./support.ts";
+import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, serverFiles, testBed, website } from "./support.ts";
 
 describe.skipIf(noEngine)("P4 the provider gateway", () => {
   test("P4 deploys an MCP server and a site behind one published gateway, and leaves nothing", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
 
     const deployment = await deployEnv(deployOptions(env, { metadata: { deploy_step_id: "deploy" } }), place);
@@ -61,7 +61,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
   });
 
   test("P1 dials nothing but loopback: no bridge address from this machine", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
     const dialled = new Set<string>();
     const listen = ({ socket }: { socket: Socket }): void => {
@@ -79,7 +79,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
   });
 
   test("P4 an env in which two servers offer one tool is refused, naming both, and leaves nothing", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const find = 'env.tool("find", { description: "Finds.", run: () => "found" });';
     const env = envOf([
       await mcpServer(place.store, "crm", serverFiles("crm", find)),
@@ -94,7 +94,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
   });
 
   test("B12 a server that ends at its start fails the deploy with its last lines, and leaves nothing", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const files = { Dockerfile: 'FROM debian:bookworm-slim\nCMD ["sh", "-c", "echo no database >&2; exit 7"]\n' };
     const env = envOf([await mcpServer(place.store, "broken", files)]);
     const deploy = deployEnv(deployOptions(env), place);
@@ -109,7 +109,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
   });
 
   test("B12 a deploy that is interrupted ends with the reason, and leaves nothing", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const files = { Dockerfile: 'FROM debian:bookworm-slim\nCMD ["sleep", "600"]\n' };
     const env = envOf([await mcpServer(place.store, "silent", files)]);
     const reason = new Error("interrupted");
@@ -123,7 +123,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
   });
 
   test("a website on the provider server is refused before anything is started", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = { ...envOf([await website(place.store, "shop")], "server"), type: "website" as const };
     await expect(deployEnv(deployOptions(env), place)).rejects.toMatchObject({
       name: "UserError",
@@ -136,7 +136,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
 
 describe.skipIf(noEngine)("P4 the edge gateway", () => {
   test("that doesn't answer ends a deploy before anything is started", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "items")]);
     const edgeUrl = `http://127.0.0.1:${await new PortPool().draw()}`;
     const deploy = deployEnv(deployOptions(env, { gateway: "edge" }), { ...place, edgeUrl });

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { deployEnv } from "../../build-service/src/deploy/deploy.ts";
 import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
 import { readRecord } from "../../build-service/src/deploy/record.ts";
-import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, workplace } from "./support.ts";
+import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, testBed } from "./support.ts";
 
 describe.skipIf(noEngine)("P4 the provider server", () => {
   test("P4 deploys one MCP server as one published container without a gateway, and leaves nothing", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "lone")], "server");
 
     const deployment = await deployEnv(deployOptions(env), place);

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { ensureBuilt, newestBuildRow } from "../../build-service/src/images/ensure.ts";
 import { imageBuilder } from "../../build-service/src/infra/builder.ts";
 import type { StageEvent } from "../../build-service/src/report/events.ts";
-import { docker, noEngine, storedImage, workplace } from "./support.ts";
+import { docker, noEngine, storedImage, testBed } from "./support.ts";
 
 const builder = imageBuilder();
 const ENTRY = "envs/trial (Dockerfile image)";
@@ -17,7 +17,7 @@ const messages = (events: readonly StageEvent[], phase: string): string[] =>
 
 describe.skipIf(noEngine)("B8.1 N7 a version's image", () => {
   test("is built once, is then reused by its id, and is built again from the stored files when the Engine lost it", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const { store, events, emit, signal } = place;
     const record = await storedImage(store, { Dockerfile: "FROM scratch\nCOPY . /\n", "a.txt": String(Math.random()) });
     const ensure = () => ensureBuilt({ store, record, entry: ENTRY, builder, emit, signal });
@@ -46,7 +46,7 @@ describe.skipIf(noEngine)("B8.1 N7 a version's image", () => {
   });
 
   test("is built by one of two that want it at once", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const { store, emit, signal } = place;
     const record = await storedImage(store, { Dockerfile: "FROM scratch\nCOPY . /\n", "a.txt": String(Math.random()) });
     const both = await Promise.all([1, 2].map(() => ensureBuilt({ store, record, entry: ENTRY, builder, emit, signal })));
@@ -57,7 +57,7 @@ describe.skipIf(noEngine)("B8.1 N7 a version's image", () => {
   });
 
   test("isn't taken from a row of other files, which a killed run left", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const { store, emit, signal } = place;
     const id = `test/${Math.random()}`;
     const before = await storedImage(store, { Dockerfile: "FROM scratch\nCOPY . /\n", "a.txt": "before" }, id);
@@ -70,7 +70,7 @@ describe.skipIf(noEngine)("B8.1 N7 a version's image", () => {
   });
 
   test("keeps the whole log of a build that failed, and says where", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const { store, events, emit, signal } = place;
     const record = await storedImage(store, { Dockerfile: "FROM debian:bookworm-slim\nRUN echo said && false\n" });
     await expect(ensureBuilt({ store, record, entry: ENTRY, builder, emit, signal })).rejects.toMatchObject({ name: "BuildFailed" });

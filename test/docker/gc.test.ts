@@ -9,7 +9,7 @@ import { findLeftovers, removeLeftovers } from "../../build-service/src/deploy/g
 import { stateLabel } from "../../build-service/src/deploy/labels.ts";
 import { getDeployment } from "../../build-service/src/deploy/list.ts";
 import { releaseDeployment } from "../../build-service/src/deploy/record.ts";
-import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, workplace } from "./support.ts";
+import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, testBed } from "./support.ts";
 
 const CHILD = fileURLToPath(new URL("../fixtures/deploy-and-stay.ts", import.meta.url));
 const children: ChildProcess[] = [];
@@ -40,7 +40,7 @@ describe.skipIf(noEngine)("N8 what a killed run left", () => {
     ["in the middle of its probes", ({ kind, phase }) => kind === "deploy" && phase === "probe"],
     ["with its record written", ({ kind, phase }) => kind === "deploy" && phase === "ready"],
   ])("B12 %s is found by its labels and removed", async (_name, moment) => {
-    await using place = await workplace();
+    await using place = await testBed();
     const id = await killedAt(place.stateDir, moment);
     const names = (await labelledNames(id)).map((name) => name.replace(/^\//, "")).sort();
     expect(names).toContain(`agent-env-${id}`);
@@ -70,7 +70,7 @@ describe.skipIf(noEngine)("N8 what lies on the Engine without a record", () => {
       "expired 2026-01-01T00:00:00Z",
     ],
   ])("%s", async (_name, { state, expires = "2100-01-01T00:00:00Z" }, reason) => {
-    await using place = await workplace();
+    await using place = await testBed();
     const Name = `agent-env-gc-test-${randomUUID()}`;
     const Labels = {
       "agent-env.deployment": Name,
@@ -90,7 +90,7 @@ describe.skipIf(noEngine)("N8 what lies on the Engine without a record", () => {
 
 describe.skipIf(noEngine)("N8 a deployment that has no run any more", () => {
   test("stays until it expires, and then goes with the next deploy", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "items")], "server");
     const { record } = await deployEnv(deployOptions(env, { ttlSeconds: 60 }), place);
     const id = String(record.deployment_id);

@@ -6,13 +6,13 @@ import { imageBuilder } from "../../build-service/src/infra/builder.ts";
 import { ensureGateway, gatewaySource, gatewayToWrite } from "../../build-service/src/infra/gateway-image.ts";
 import { sdkBase } from "../../build-service/src/infra/sdk-image.ts";
 import { putNextVersion, readVersion } from "../../build-service/src/store/versions.ts";
-import { docker, noEngine, storedImage, workplace } from "./support.ts";
+import { docker, noEngine, storedImage, testBed } from "./support.ts";
 
 const builder = imageBuilder();
 
 describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
   test("is written and built where it is missing, and a rerun writes and builds nothing", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const context = { ...place, builder, owner: "run-1" };
     expect(await gatewayToWrite(place.store)).toBe("it is not in the store");
 
@@ -35,7 +35,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
   });
 
   test("is written anew when the stored one was made from other sources", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const old = await storedImage(place.store, { Dockerfile: "FROM scratch\n" }, "default__env_image");
     await putNextVersion(place.store, "artifact", old, {});
     await putNextVersion(place.store, "env", gatewayEnv({ build_inputs_sha256: "0".repeat(64) }), {});
@@ -46,7 +46,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
   });
 
   test("is written anew when the store has lost the image that its env names", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const { digest } = await gatewaySource();
     const madeFrom = createHash("sha256").update(`${digest}\0`).digest("hex");
     await putNextVersion(place.store, "env", gatewayEnv({ build_inputs_sha256: madeFrom }), {});
@@ -56,7 +56,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
   });
 
   test("of someone's own is used as it is", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const own = await storedImage(place.store, { Dockerfile: "FROM debian:bookworm-slim\n" }, "default__env_image");
     await putNextVersion(place.store, "artifact", own, {});
     await putNextVersion(place.store, "env", gatewayEnv({ by: "me" }), {});
@@ -67,7 +67,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
 
 describe.skipIf(noEngine)("the base image of the SDK", () => {
   test("is made before the first build that names it", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const { emit, signal } = place;
     const record = await storedImage(place.store, { Dockerfile: "FROM agent-env/sdk:0.1.0\n" });
     const context = await place.store.objects.get(record.build_context_object_url.slice("r2:".length));
@@ -100,7 +100,7 @@ describe.skipIf(noEngine)("the base image of the SDK", () => {
   });
 
   test("of another version is refused with the one that there is", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const record = await storedImage(place.store, { Dockerfile: "FROM agent-env/sdk:9.9.9\n" });
     const context = await place.store.objects.get(record.build_context_object_url.slice("r2:".length));
     const build = builder.build(

@@ -5,13 +5,13 @@ import { PortPool } from "../../build-service/src/providers/sandbox/local/ports.
 import { localProvider } from "../../build-service/src/providers/sandbox/local/provider.ts";
 import { LocalSession } from "../../build-service/src/providers/sandbox/local/session.ts";
 import type { Service } from "../../build-service/src/providers/sandbox/provider.ts";
-import { docker, labelledNames, noEngine, storedImage, workplace } from "./support.ts";
+import { docker, labelledNames, noEngine, storedImage, testBed } from "./support.ts";
 
 const FILES = { Dockerfile: 'FROM debian:bookworm-slim\nRUN mkdir -m 700 /data\nCMD ["sleep", "600"]\n' };
 
 describe.skipIf(noEngine)("P1 a container of the local provider", () => {
   test("P1 starts on another port when the reserved one was taken meanwhile, and its address says so", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const deploymentId = `session-${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
     const spec = { deploymentId, owner: "run-test", expiresAt: "2100-01-01T00:00:00Z", cpu: 0.5, memoryMb: 64 };
     await localProvider.open(spec, place);
@@ -57,7 +57,7 @@ describe.skipIf(noEngine)("P1 a container of the local provider", () => {
   });
 
   test("P1 that can't be started is an error of its image", async () => {
-    await using place = await workplace();
+    await using place = await testBed();
     const deploymentId = `session-${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
     const spec = { deploymentId, owner: "run-test", expiresAt: "2100-01-01T00:00:00Z", cpu: null, memoryMb: 64 };
     const session = await localProvider.open(spec, place);

@@ -18,9 +18,7 @@ export const noEngine: string | undefined = (await engineProblem())?.why;
 export const docker = connectEngine();
 
 /** A store of its own, and all that deploying needs. `events` holds what was said. Removed with `await using`. */
-export async function workplace(): Promise<
-  DeployContext & { readonly events: StageEvent[]; abort(reason: Error): void } & AsyncDisposable
-> {
+export async function testBed(): Promise<DeployContext & { readonly events: StageEvent[]; abort(reason: Error): void } & AsyncDisposable> {
   const folder = temporaryFolder();
   const store = await openLocalStore(folder.path, "write");
   const events: StageEvent[] = [];
