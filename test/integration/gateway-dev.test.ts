@@ -1,15 +1,6 @@
-import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { agentEnv, NO_DOCKER } from "../fixtures/agent-env.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
-}
+import { freePort } from "../fixtures/edge.ts";
 
 test("N8 gateway dev --json prints one line, with the address that answers", { timeout: 120_000 }, async () => {
   const cli = agentEnv(NO_DOCKER);

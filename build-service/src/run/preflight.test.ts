@@ -20,7 +20,7 @@ async function found(tasks: Record<string, readonly object[]>, sandbox: "local" 
   using folder = temporaryFolder({ ...SERVER, ...Object.fromEntries(files) });
   const store = memoryStore();
   const planned = await plan({ folder: folder.path, store });
-  const problems = await preflight({ plan: planned, store, sandbox, isSandboxAsked: false });
+  const problems = await preflight({ plan: planned, store, sandbox: { name: sandbox, reason: "", isAsked: false } });
   return problems.map((problem) => `${problem.code} ${problemLine(problem)}`.replaceAll(`${planned.bundle.idRoot}/`, ""));
 }
 
@@ -83,7 +83,7 @@ describe("preflight", () => {
     });
     const store = memoryStore();
     const planned = await plan({ folder: folder.path, store });
-    const [problem, ...others] = await preflight({ plan: planned, store, sandbox: "process", isSandboxAsked: true });
+    const [problem, ...others] = await preflight({ plan: planned, store, sandbox: { name: "process", reason: "", isAsked: true } });
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: "deploy-dockerfile", path: "tasks/t.json: step 'deploy'" });
     expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);

@@ -6,6 +6,7 @@ import { engineProblem } from "../images/engine.ts";
 import { ENV_PROVIDERS, SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
 import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts";
 import type { Store } from "../store/store.ts";
+import { type ChosenSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { VERIFIER_DEFAULTS } from "./steps/env-outcome-verifier.ts";
 import type { PlannedStep, PlannedTask } from "./task-run.ts";
 import { verifierProblem } from "./verifiers/language.ts";
@@ -15,9 +16,7 @@ const SHORTEST_TTL_S = 60;
 export type PreflightRequest = {
   readonly plan: Plan;
   readonly store: Store;
-  /** What the run as a whole was asked for; a step's own `sandbox_type` counts where this is null. */
-  readonly sandbox: SandboxName;
-  readonly isSandboxAsked: boolean;
+  readonly sandbox: ChosenSandbox;
 };
 
 type Finding = Pick<Problem, "code" | "message">;
@@ -40,12 +39,6 @@ export async function preflight(request: PreflightRequest): Promise<Problem[]> {
   return [...(await engineFindings(request)), ...grouped(found)];
 }
 
-/** The sandbox that a deploy will use (5-run §2.1). */
-export function sandboxOf(step: PlannedStep, request: Pick<PreflightRequest, "sandbox" | "isSandboxAsked">): SandboxName | string {
-  const own = step["sandbox_type"];
-  return request.isSandboxAsked || typeof own !== "string" ? request.sandbox : own;
-}
-
 async function stepFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>, request: PreflightRequest): Promise<Finding[]> {
   switch (step.type) {
     case "deploy_env":
@@ -61,7 +54,7 @@ async function stepFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string,
 
 async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>, request: PreflightRequest): Promise<Finding[]> {
   const envId = String(step["env_id"]);
-  const sandbox = sandboxOf(step, request);
+  const sandbox = sandboxOf(step["sandbox_type"], request.sandbox);
   const earlier = deployedEnvs.get(envId);
   const twice =
     earlier === undefined ? [] : [{ code: "deploy-twice", message: `${envId} is deployed by step ${JSON.stringify(earlier)} already` }];
@@ -143,7 +136,7 @@ function verifierFindings(step: PlannedStep, plan: Plan): Finding[] {
 async function engineFindings(request: PreflightRequest): Promise<Problem[]> {
   const places = request.plan.tasks.flatMap((task: PlannedTask) =>
     task.steps
-      .filter((step) => step.type === "deploy_env" && sandboxOf(step, request) === "local")
+      .filter((step) => step.type === "deploy_env" && sandboxOf(step["sandbox_type"], request.sandbox) === "local")
       .map((step) => `${task.path}: step '${step.id}'`),
   );
   const [first, ...others] = places;

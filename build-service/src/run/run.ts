@@ -6,6 +6,7 @@ import { deployEnv } from "../deploy/deploy.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { loadDeployableEnv } from "../deploy/env.ts";
 import { findLeftovers } from "../deploy/gc.ts";
+import type { ImageBuilder } from "../images/builder.ts";
 import { standIns } from "../images/stand-ins.ts";
 import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
@@ -16,7 +17,7 @@ import { hasLocalStore, openLocalStore } from "../store/local.ts";
 import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
-import { type ChosenSandbox, chooseSandbox } from "./choose-sandbox.ts";
+import { type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
 import type { FoundBundle } from "./find-bundle.ts";
 import { Interrupted } from "./interrupted.ts";
@@ -44,6 +45,8 @@ export type RunRequest = {
 export type Planned = {
   readonly plan: Plan;
   readonly sandbox: ChosenSandbox;
+  /** Null where the run's sandbox needs no built image. */
+  readonly builder: ImageBuilder | null;
   /** Some selected deploy is served by a gateway's container of its own. */
   readonly needsGatewayImage: boolean;
 };
@@ -56,20 +59,21 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
   const { bundle, tasks, evals, emit } = request;
   if (bundle.note !== null) emit({ kind: "log", level: "info", message: bundle.note });
   const sandbox = await chooseSandbox(request.sandbox);
+  const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder() : null;
   const { plan, problems } = await planBundle({
     folder: bundle.folder,
     ...(bundle.installed === null ? {} : { installed: bundle.installed }),
     selection: { tasks, evals },
     store,
-    ...(sandbox.name === "local" && SANDBOXES[sandbox.name].image === "build" ? { engine: imageBuilder() } : {}),
+    ...(builder === null ? {} : { engine: builder }),
   });
   if (plan === null) throw new Refused(problems);
   for (const { path, message } of plan.warnings) emit({ kind: "log", entry: path, level: "warning", message });
-  const found = await preflight({ plan, store, sandbox: sandbox.name, isSandboxAsked: request.sandbox !== "auto" });
+  const found = await preflight({ plan, store, sandbox });
   if (found.length > 0) throw new Refused(found);
   emit({ kind: "log", level: "info", message: `sandbox ${sandbox.name}: ${sandbox.reason}` });
-  const needsGatewayImage = request.gateway === "container" && SANDBOXES[sandbox.name].image === "build" && (await hasGateway(plan, store));
-  return { plan, sandbox, needsGatewayImage };
+  const needsGatewayImage = request.gateway === "container" && builder !== null && (await hasGateway(plan, store));
+  return { plan, sandbox, builder, needsGatewayImage };
 }
 
 /** Plans, makes and runs a bundle's tasks, and takes everything down again (5-run §1). Its result is also kept on disk. */
@@ -81,8 +85,7 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
   const held = holdRun(stateDir, runId);
   try {
     await sayLeftovers(store, request);
-    const { sandbox, needsGatewayImage } = planned;
-    const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder() : null;
+    const { sandbox, builder, needsGatewayImage } = planned;
     const plan = await materialize(planned.plan, { store, emit, builder, runId, signal });
     if (builder !== null && needsGatewayImage) {
       await ensureGateway({ store, emit, signal, builder, owner: runId });
@@ -141,15 +144,13 @@ async function sayStandIns(emit: Emit): Promise<void> {
 
 function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan" | "sandbox">, store: Store, runId: string): TaskServices {
   const { emit, signal, stateDir } = request;
-  const asked = request.sandbox !== "auto";
   return {
     store,
     emit,
     signal,
     keep: request.keep !== null,
     async deploy(step) {
-      const own = step.sandboxType;
-      const name = asked || own === null ? sandbox.name : own;
+      const name = sandboxOf(step.sandboxType, sandbox);
       if (!isSandboxName(name)) throw new Error(`sandbox ${name} passed the preflight and isn't known`);
       const env = await loadDeployableEnv(store, step.envId, step.version ?? plan.versionOf("env", step.envId));
       const { cpu, memoryMb, gatewayMode, ttlSeconds, metadata } = step;
