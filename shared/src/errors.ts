@@ -1,3 +1,5 @@
+import type { ProblemCode } from "./problem-codes.ts";
+
 /** Something that the person at the keyboard can mend. Whatever else is thrown is a bug of ours. */
 export class UserError extends Error {
   readonly why: string;
@@ -19,8 +21,7 @@ export class UserError extends Error {
 
 /** One thing that is wrong in a bundle or with a planned deploy. Printed as `<path>: <message>`. */
 export type Problem = {
-  /** Stable, as listed in the bundle format; shown in `--json`. */
-  readonly code: string;
+  readonly code: ProblemCode;
   /** Relative to the bundle, with `/`, in NFC, followed by the place in the file where there is one. */
   readonly path: string;
   readonly message: string;

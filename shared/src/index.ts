@@ -9,5 +9,6 @@ export * from "./jsonrpc.ts";
 export * from "./mcp.ts";
 export * from "./names.ts";
 export * from "./paths.ts";
+export * from "./problem-codes.ts";
 export * from "./records.ts";
 export * from "./roles.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "@agent-env/protocol";
+import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { type CardScan, scanCards } from "../images/card-scan/scan.ts";
 import type { AcceptContext, ProblemPlace } from "../types/accept-context.ts";
 import type { Registry } from "../types/registry.ts";
@@ -20,7 +20,7 @@ export function acceptContext(options: {
   const { entity, sources, registry, problems } = options;
   const { entry, type, config } = entity;
 
-  function problem(code: string, message: string, place: ProblemPlace = "toml"): void {
+  function problem(code: ProblemCode, message: string, place: ProblemPlace = "toml"): void {
     const path = place === "toml" ? tomlPath(entry) : place === "entry" ? entry.path : `${entry.path}/${place.path}`;
     problems.push({ code, path: shownText(path), message });
   }

@@ -40,11 +40,13 @@ export function entrySources(bundleDisk: string, entry: FolderEntry): EntrySourc
   };
 }
 
+type IgnoreRules = { readonly rules: LeaveOut; readonly problems: readonly Problem[] };
+
 /** `<Dockerfile>.dockerignore` beside the Dockerfile goes before `.dockerignore` at the folder's top. */
-function ignoreRulesOf(entry: FolderEntry, dockerfile: string): { readonly rules: LeaveOut; readonly problems: readonly Problem[] } {
+function ignoreRulesOf(entry: FolderEntry, dockerfile: string): IgnoreRules {
   const path = [`${dockerfile}.dockerignore`, ".dockerignore"].find((candidate) => isFile(entry, candidate));
   if (path === undefined) return { rules: NOTHING_LEFT_OUT, problems: [] };
-  const refuse = (message: string) => ({
+  const refuse = (message: string): IgnoreRules => ({
     rules: NOTHING_LEFT_OUT,
     problems: [{ code: "bad-config", path: shownText(`${entry.path}/${path}`), message }],
   });

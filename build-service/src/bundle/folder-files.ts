@@ -1,6 +1,6 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Problem } from "@agent-env/protocol";
+import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
 import { ioReason, missingReason } from "./config-file.ts";
 import { shownAscii, shownText } from "./shown.ts";
@@ -66,7 +66,7 @@ export function folderFiles(options: {
   return { files: walk.files, problems: walk.problems };
 }
 
-function problem({ problems, shown }: Walk, code: string, path: string, message: string): void {
+function problem({ problems, shown }: Walk, code: ProblemCode, path: string, message: string): void {
   problems.push({ code, path: shownText(path === "" ? shown : `${shown}/${path}`), message });
 }
 

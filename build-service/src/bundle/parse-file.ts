@@ -1,4 +1,4 @@
-import { foldName, type Problem } from "@agent-env/protocol";
+import { foldName, type Problem, type ProblemCode } from "@agent-env/protocol";
 import { type EvalEntry, KIND_OF, type Step, type TaskEntry } from "./bundle.ts";
 import { readJsonFile, readTomlFile } from "./config-file.ts";
 import type { Item } from "./listing.ts";
@@ -25,7 +25,7 @@ export function parseFileEntry(folder: "tasks" | "evals", item: Item, idRoot: st
   return folder === "tasks" ? parseTask(item, name, idRoot) : parseEval(item, name, idRoot);
 }
 
-function refused(code: string, path: string, message: string): ParsedEntries {
+function refused(code: ProblemCode, path: string, message: string): ParsedEntries {
   return { entries: [], ignored: [], problems: [{ code, path, message }] };
 }
 

@@ -1,8 +1,8 @@
-import type { Problem } from "@agent-env/protocol";
+import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { shownValue } from "./shown.ts";
 
 /** Adds a problem of a reference, and leaves the value as it was written. */
-export function refuse(problems: Problem[], code: string, path: string, message: string, value: unknown): unknown {
+export function refuse(problems: Problem[], code: ProblemCode, path: string, message: string, value: unknown): unknown {
   problems.push({ code, path, message });
   return value;
 }

@@ -40,7 +40,7 @@ function ownImage(entry: FolderEntry): ResolvedImages {
   return { config, builds: [], problems: [{ code: "image-file", path: shownText(path), message }] };
 }
 
-type Refusal = { readonly code: string; readonly message: string };
+type Refusal = Pick<Problem, "code" | "message">;
 
 /** The Dockerfile to build for a key; null when the key names an image, or stands for no file and is left out. */
 function chosenDockerfile(entry: FolderEntry, key: string): { readonly dockerfile: string } | Refusal | null {

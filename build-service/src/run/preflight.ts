@@ -56,7 +56,7 @@ async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<strin
   const envId = String(step["env_id"]);
   const sandbox = sandboxOf(step["sandbox_type"], request.sandbox);
   const earlier = deployedEnvs.get(envId);
-  const twice =
+  const twice: Finding[] =
     earlier === undefined ? [] : [{ code: "deploy-twice", message: `${envId} is deployed by step ${JSON.stringify(earlier)} already` }];
   if (!isSandboxName(sandbox)) {
     const known = Object.keys(SANDBOXES).join(", ");
@@ -109,7 +109,7 @@ async function dockerfileFindings(sandbox: SandboxName, env: PlannedEnv): Promis
   const provider = sandboxProvider(sandbox);
   const findings = env.servers
     .flatMap((server) => server.images)
-    .map(async ({ entry, source }) => {
+    .map(async ({ entry, source }): Promise<Finding[]> => {
       if (source === null)
         return [{ code: "deploy-image", message: `${entry}: ${sandbox} runs images from their source, and the store has lost this one's` }];
       const reasons = await provider.imageProblems(source);

@@ -1,3 +1,4 @@
+import type { ProblemCode } from "@agent-env/protocol";
 import type { EntryFile } from "../bundle/folder-files.ts";
 import type { CardScan } from "../images/card-scan/scan.ts";
 import type { Fields } from "./type.ts";
@@ -22,5 +23,5 @@ export type AcceptContext = {
   files(): readonly EntryFile[];
   /** The folder's only file; reported and null when there is another number of them. */
   oneFile(): EntryFile | null;
-  problem(code: string, message: string, place?: ProblemPlace): void;
+  problem(code: ProblemCode, message: string, place?: ProblemPlace): void;
 };
