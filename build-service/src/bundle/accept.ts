@@ -1,7 +1,7 @@
 import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { type CardScan, scanCards } from "../images/card-scan/scan.ts";
 import type { AcceptContext, ProblemPlace } from "../types/accept-context.ts";
-import type { Registry } from "../types/registry.ts";
+import { type Registry, whyUnavailable } from "../types/registry.ts";
 import { insteadOfStoredName } from "../types/stored-names.ts";
 import type { Fields, FieldValue, KeyKind } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
@@ -50,7 +50,8 @@ export function acceptContext(options: {
     const provider = config["env_provider_type"] ?? "gateway";
     if (typeof provider === "string" && !Object.hasOwn(registry.envProviders, provider)) {
       const names = Object.keys(registry.envProviders).sort().join(", ");
-      problem("unknown-provider", `env_provider_type: there is no provider ${shownValue(provider)}: installed are ${names}`);
+      const why = whyUnavailable(registry, "env provider", provider);
+      problem("unknown-provider", `env_provider_type: there is no provider ${shownValue(provider)}: installed are ${names}${why}`);
     }
     const name = namedBy === null ? null : await environmentName(namedBy);
     return { ...fields, env_provider_type: String(provider), ...(name === null ? {} : { environment_name: name }) };

@@ -1,5 +1,5 @@
 import type { Problem } from "@agent-env/protocol";
-import { stepType } from "../run/steps/registry.ts";
+import { type Registry, stepType } from "../types/registry.ts";
 import { type Step, stepPath, type TaskEntry } from "./bundle.ts";
 import type { Warning } from "./checked.ts";
 import { dependencies } from "./resolve-steps.ts";
@@ -7,17 +7,20 @@ import type { ResolvedTask } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
 
 /** What is wrong with a task beyond its references: its steps as their types read them, and how they hang together. */
-export function checkTask({ entry, steps }: ResolvedTask): {
+export function checkTask(
+  { entry, steps }: ResolvedTask,
+  registry: Registry,
+): {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Warning[];
 } {
-  const problems = steps.flatMap((step) => stepProblems(entry, step));
-  const warnings = steps.flatMap((step) => stepWarnings(entry, step));
+  const problems = steps.flatMap((step) => stepProblems(entry, step, registry));
+  const warnings = steps.flatMap((step) => stepWarnings(entry, step, registry));
   return { problems: [...problems, ...taskProblems(entry, steps)], warnings };
 }
 
-function stepWarnings(entry: TaskEntry, step: Step): Warning[] {
-  const type = stepType(step.type);
+function stepWarnings(entry: TaskEntry, step: Step, registry: Registry): Warning[] {
+  const type = stepType(registry, step.type);
   const path = shownText(stepPath(entry, step));
   const unknown = type?.unknownFields(step) ?? [];
   const idle = type?.idleFields(step) ?? [];
@@ -27,9 +30,9 @@ function stepWarnings(entry: TaskEntry, step: Step): Warning[] {
   ];
 }
 
-function stepProblems(entry: TaskEntry, step: Step): Problem[] {
+function stepProblems(entry: TaskEntry, step: Step, registry: Registry): Problem[] {
   const path = shownText(stepPath(entry, step));
-  const reasons = [...(stepType(step.type)?.problems(step) ?? []), ...commonProblems(step)];
+  const reasons = [...(stepType(registry, step.type)?.problems(step) ?? []), ...commonProblems(step)];
   return reasons.map((message) => ({ code: "bad-step", path, message }));
 }
 

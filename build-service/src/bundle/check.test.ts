@@ -156,7 +156,7 @@ describe("B5 refusals of env folders", () => {
     const { write: _write, ...rest } = mcpServer;
     const folderType = { ...rest, type: "folder_env", writes: "folder" as const, childSuffixes: () => [], writeFolder: async () => ({}) };
     const takes = { name: "gateway", types: ["folder_env"], reservesNames: true, oneCard: false, refusesOptions: [] };
-    const registry = { envProviders: { gateway: takes }, types: [...BUILT_IN.types, folderType] };
+    const registry = { ...BUILT_IN, envProviders: { gateway: takes }, types: [...BUILT_IN.types, folderType] };
     expect(await checkedLines(server("a", `type = "folder_env"\n${environmentName("a")}`), registry)).toEqual([
       "cannot-write envs/a: the type folder_env reads more than its toml and what that names, so no run can tell when to write it anew",
     ]);

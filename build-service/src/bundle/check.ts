@@ -48,7 +48,7 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
     problems.push(...own);
   }
   const tasks = entries.filter((entry): entry is ResolvedTask => entry.what === "task");
-  const steps = tasks.map(checkTask);
+  const steps = tasks.map((task) => checkTask(task, registry));
   const foreign = entries.flatMap((entry) => foreignIds(entry.refs));
   problems.push(...steps.flatMap((found) => found.problems), ...foreign);
   const checked = { bundle, entities, tasks, warnings: steps.flatMap(({ warnings }) => warnings), problems: [] };

@@ -48,6 +48,7 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   const deployed = builder === null ? new Set<string>() : deployedImages(plan);
   const writing = (unit: UnitPlan, building: AbortSignal): WriteContext => ({
     store,
+    registry,
     view,
     versions,
     bundle: plan.bundle,

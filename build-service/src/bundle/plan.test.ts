@@ -413,7 +413,7 @@ describe("B2.1 images of a plugin's type", () => {
       folder: folder.path,
       store: null,
       selection: { tasks: [], evals: [] },
-      registry: { types: [...BUILT_IN.types, robot], envProviders: { gateway } },
+      registry: { ...BUILT_IN, types: [...BUILT_IN.types, robot], envProviders: { gateway } },
     });
     expect(problems).toEqual([]);
     const root = planned?.bundle.idRoot ?? "";

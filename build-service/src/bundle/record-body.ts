@@ -2,12 +2,12 @@ import { type AnyRecord, derivedId, type VersionedRef } from "@agent-env/protoco
 import { hashedBytes } from "../images/context.ts";
 import { hexOf } from "../images/digest.ts";
 import { imageRecordFields } from "../images/record-fields.ts";
-import { stepType } from "../run/steps/registry.ts";
 import { COMMON_FIELDS } from "../run/steps/step.ts";
 import { putBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
 import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";
 import { pinOf } from "../types/refs.ts";
+import { type Registry, stepType } from "../types/registry.ts";
 import type { FolderWriter, Load, RecordBody } from "../types/type.ts";
 import type { Step } from "./bundle.ts";
 import { canonicalJson } from "./canonical.ts";
@@ -18,6 +18,7 @@ import type { WriteUnit } from "./units.ts";
 
 export type BodyContext = {
   readonly store: Store;
+  readonly registry: Registry;
   readonly view: StoreView;
   /** Versions of what this run has written before. */
   readonly versions: ReadonlyMap<string, number>;
@@ -31,7 +32,7 @@ export async function recordBody(plan: UnitPlan, context: BodyContext): Promise<
     case "image":
       return imageBody(plan, unit, context.store);
     case "task":
-      return { steps: unit.task.steps.map(writtenStep) };
+      return { steps: unit.task.steps.map((step) => writtenStep(step, context.registry)) };
     case "entity": {
       const { type } = unit.entity.resolved;
       const load = loader(unit, context);
@@ -48,9 +49,9 @@ async function imageBody({ source }: UnitPlan, unit: WriteUnit & { readonly what
 }
 
 /** A step as its type writes it out, defaults filled in, with what every step has. */
-function writtenStep(step: Step): RecordBody {
+function writtenStep(step: Step, registry: Registry): RecordBody {
   const common = Object.fromEntries(COMMON_FIELDS.filter((key) => key in step).map((key) => [key, step[key]]));
-  return { ...common, ...stepType(step.type)?.writeOut(step) };
+  return { ...common, ...stepType(registry, step.type)?.writeOut(step) };
 }
 
 /** Gives the records that the entity declares references to; another one would be an input that the ledger doesn't know. */

@@ -1,5 +1,5 @@
 import type { Problem } from "@agent-env/protocol";
-import { stepType, stepTypeNames } from "../run/steps/registry.ts";
+import { type Registry, stepType, stepTypeNames, whyUnavailable } from "../types/registry.ts";
 import { type Step, stepPath, type TaskEntry } from "./bundle.ts";
 import type { Lookup } from "./lookup.ts";
 import { mapPath } from "./map-path.ts";
@@ -11,23 +11,30 @@ import { shownText, shownValue } from "./shown.ts";
 import { isTable } from "./toml.ts";
 
 type StepRefs = (ResolvedRef & { readonly step: Step })[];
+type Resolving = {
+  readonly entry: TaskEntry;
+  readonly lookup: Lookup;
+  readonly registry: Registry;
+  readonly refs: StepRefs;
+  readonly problems: Problem[];
+};
 
 /** A task with the references of its steps replaced by ids (4-bundle §3.2–3). */
-export function resolveTask(entry: TaskEntry, lookup: Lookup): ResolvedTask {
+export function resolveTask(entry: TaskEntry, lookup: Lookup, registry: Registry): ResolvedTask {
   const refs: StepRefs = [];
   const problems: Problem[] = [];
   const steps = entry.steps.map((step) => {
     problems.push(...dependencyProblems(entry, step));
-    return resolveStep(entry, step, lookup, refs, problems);
+    return resolveStep({ entry, lookup, registry, refs, problems }, step);
   });
   return { what: "task", entry, steps, refs, problems };
 }
 
-function resolveStep(entry: TaskEntry, step: Step, lookup: Lookup, refs: StepRefs, problems: Problem[]): Step {
-  const type = stepType(step.type);
+function resolveStep({ entry, lookup, registry, refs, problems }: Resolving, step: Step): Step {
+  const type = stepType(registry, step.type);
   const path = shownText(stepPath(entry, step));
   if (type === undefined) {
-    problems.push({ code: "unknown-type", path, message: unknownStep(step.type) });
+    problems.push({ code: "unknown-type", path, message: unknownStep(step.type, registry) });
     return step;
   }
   let resolved: Readonly<Record<string, unknown>> = step;
@@ -55,9 +62,10 @@ function versionBeside(parent: Readonly<Record<string, unknown>>, versionPath: s
   return typeof version === "number" && Number.isInteger(version) && version >= 1 ? version : null;
 }
 
-function unknownStep(type: string): string {
-  if (isStepOfOriginal(type)) return `${shownValue(type)} is a step type of the original that isn't supported yet`;
-  return `there is no step type ${shownValue(type)}: known are ${stepTypeNames().join(", ")}`;
+function unknownStep(type: string, registry: Registry): string {
+  const why = whyUnavailable(registry, "step type", type);
+  if (why === "" && isStepOfOriginal(type)) return `${shownValue(type)} is a step type of the original that isn't supported yet`;
+  return `there is no step type ${shownValue(type)}: known are ${stepTypeNames(registry).join(", ")}${why}`;
 }
 
 /** `depends_on` as step ids: each element is an id or `{"task_step_id": id}`. Null when it isn't such a list. */

@@ -1,6 +1,6 @@
 import type { Problem } from "@agent-env/protocol";
 import { imageKeys } from "../types/image-keys.ts";
-import { findType, type Registry, typeNames } from "../types/registry.ts";
+import { findType, type Registry, typeNames, whyUnavailable } from "../types/registry.ts";
 import type { BundleType, Config } from "../types/type.ts";
 import { type Bundle, type Entry, type EvalEntry, type FolderEntry, type TaskEntry, tomlPath } from "./bundle.ts";
 import { type Lookup, lookupIn } from "./lookup.ts";
@@ -19,7 +19,7 @@ export function resolveBundle(bundle: Bundle, registry: Registry): Resolved {
     bundle,
     typed.flatMap((item) => (item.what === "typed" ? item.builds : [])),
   );
-  return { bundle, entries: typed.map((item) => resolveEntry(item, lookup)) };
+  return { bundle, entries: typed.map((item) => resolveEntry(item, lookup, registry)) };
 }
 
 /** An entry before its references are looked up. */
@@ -53,12 +53,13 @@ function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Proble
     return { code: "infra-type", path: shownText(entry.path), message };
   }
   const known = typeNames(registry, entry.kind);
-  const message = `there is no ${entry.kind} type ${shownValue(entry.type)}: ${known.length === 0 ? "none is known yet" : `known are ${known.join(", ")}`}`;
+  const why = whyUnavailable(registry, `${entry.kind} type`, entry.type);
+  const message = `there is no ${entry.kind} type ${shownValue(entry.type)}: ${known.length === 0 ? "none is known yet" : `known are ${known.join(", ")}`}${why}`;
   return { code: "unknown-type", path: shownText(entry.path), message };
 }
 
-function resolveEntry(item: Typed, lookup: Lookup): ResolvedEntry {
-  if (item.what === "task") return resolveTask(item.entry, lookup);
+function resolveEntry(item: Typed, lookup: Lookup, registry: Registry): ResolvedEntry {
+  if (item.what === "task") return resolveTask(item.entry, lookup, registry);
   return item.what === "unknown" ? item : resolveEntity(item, lookup);
 }
 

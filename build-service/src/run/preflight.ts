@@ -6,6 +6,7 @@ import { engineProblem } from "../images/engine.ts";
 import { ENV_PROVIDERS, SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
 import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts";
 import type { Store } from "../store/store.ts";
+import { whyUnavailable } from "../types/registry.ts";
 import { type ChosenSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { VERIFIER_DEFAULTS } from "./steps/env-outcome-verifier.ts";
 import type { PlannedStep, PlannedTask } from "./task-run.ts";
@@ -60,9 +61,10 @@ async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<strin
     earlier === undefined ? [] : [{ code: "deploy-twice", message: `${envId} is deployed by step ${JSON.stringify(earlier)} already` }];
   if (!isSandboxName(sandbox)) {
     const known = Object.keys(SANDBOXES).join(", ");
+    const why = whyUnavailable(request.plan.inner.registry, "sandbox provider", sandbox);
     return [
       ...twice,
-      { code: "deploy-provider", message: `sandbox_type ${JSON.stringify(sandbox)} is not known; those there are: ${known}` },
+      { code: "deploy-provider", message: `sandbox_type ${JSON.stringify(sandbox)} is not known; those there are: ${known}${why}` },
     ];
   }
   const pinned = step["env_version"];

@@ -17,6 +17,7 @@ import { hasLocalStore, openLocalStore } from "../store/local.ts";
 import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
+import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
 import type { FoundBundle } from "./find-bundle.ts";
@@ -28,6 +29,8 @@ import { runTask, type TaskResult, type TaskServices, takeDown } from "./task-ru
 
 export type RunRequest = {
   readonly bundle: FoundBundle;
+  /** Left out: what is built in. */
+  readonly registry?: Registry;
   readonly stateDir: string;
   readonly tasks: readonly string[];
   readonly evals: readonly string[];
@@ -64,6 +67,7 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
     folder: bundle.folder,
     ...(bundle.installed === null ? {} : { installed: bundle.installed }),
     selection: { tasks, evals },
+    registry: request.registry ?? BUILT_IN,
     store,
     ...(builder === null ? {} : { engine: builder }),
   });
@@ -145,6 +149,7 @@ async function sayStandIns(emit: Emit): Promise<void> {
 function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan" | "sandbox">, store: Store, runId: string): TaskServices {
   const { emit, signal, stateDir } = request;
   return {
+    registry: plan.inner.registry,
     store,
     emit,
     signal,

@@ -4,7 +4,7 @@ import { dependencies } from "../bundle/resolve-steps.ts";
 import type { Deployment, LeftUp } from "../deploy/deployment.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
-import { stepType } from "./steps/registry.ts";
+import { type Registry, stepType } from "../types/registry.ts";
 import type { DeployRequest, TaskContext, Verification } from "./task-context.ts";
 import { type GraphStep, runGraph, type StepOutcome } from "./task-graph.ts";
 
@@ -12,6 +12,7 @@ export type PlannedStep = Readonly<Record<string, unknown>> & { readonly id: str
 export type PlannedTask = { readonly path: string; readonly id: string; readonly steps: readonly PlannedStep[] };
 
 export type TaskServices = {
+  readonly registry: Registry;
   readonly store: Store;
   readonly emit: Emit;
   readonly signal: AbortSignal;
@@ -47,7 +48,7 @@ export async function runTask(task: PlannedTask, services: TaskServices): Promis
   const outcomes = await runGraph(
     graphOf(task),
     async (step) => {
-      const type = stepType(step.raw.type);
+      const type = stepType(services.registry, step.raw.type);
       if (type === undefined) throw new Error(`${task.path}: step type ${step.raw.type} passed the check and isn't known`);
       const context: TaskContext = {
         ...common,

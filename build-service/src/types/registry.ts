@@ -1,5 +1,7 @@
 import type { Kind } from "@agent-env/protocol";
 import { ENV_PROVIDERS, type EnvProviderCapabilities } from "../providers/capabilities.ts";
+import { BUILT_IN_STEPS } from "../run/steps/built-in.ts";
+import type { StepType } from "../run/steps/step.ts";
 import { dockerImage } from "./docker-image.ts";
 import { environment } from "./environment.ts";
 import { environmentUniverse } from "./environment-universe.ts";
@@ -11,15 +13,28 @@ import { multi } from "./multi.ts";
 import type { BundleType } from "./type.ts";
 import { website } from "./website.ts";
 
-/** What is there to read and deploy a bundle with: a plugin adds to both. */
+/** What is there to read, run and deploy a bundle with: a plugin adds to all of it. */
 export type Registry = {
   readonly types: readonly BundleType[];
+  readonly steps: readonly StepType[];
   readonly envProviders: Readonly<Record<string, EnvProviderCapabilities>>;
+  /** What installed plugins were to add, and why it isn't there: messages about an unknown name say so. */
+  readonly unavailable: readonly Unavailable[];
+};
+
+/** A contribution of a plugin that isn't in effect. */
+export type Unavailable = {
+  readonly what: `${Kind} type` | "step type" | "env provider" | "sandbox provider";
+  readonly name: string;
+  /** A clause that names the package: `the plugin "@acme/robots" has one, and failed to load: …`. */
+  readonly why: string;
 };
 
 export const BUILT_IN: Registry = {
   types: [mcpServer, website, multi, file, fileUniverse, environment, environmentUniverse, dockerImage, evalType],
+  steps: BUILT_IN_STEPS,
   envProviders: ENV_PROVIDERS,
+  unavailable: [],
 };
 
 export function findType({ types }: Registry, kind: Kind, type: string): BundleType | undefined {
@@ -32,4 +47,22 @@ export function typeNames({ types }: Registry, kind: Kind): string[] {
     .filter((candidate) => candidate.kind === kind)
     .map(({ type }) => type)
     .sort();
+}
+
+/** The step type of that name, or undefined. */
+export function stepType({ steps }: Registry, type: string): StepType | undefined {
+  return steps.find((candidate) => candidate.type === type);
+}
+
+/** The names of all step types, sorted, for messages. */
+export function stepTypeNames({ steps }: Registry): string[] {
+  return steps.map(({ type }) => type).sort();
+}
+
+/** The end of a message about an unknown name: why a plugin that has it isn't in effect. Empty when none has it. */
+export function whyUnavailable({ unavailable }: Registry, what: Unavailable["what"], name: string): string {
+  return unavailable
+    .filter((candidate) => candidate.what === what && candidate.name === name)
+    .map(({ why }) => `; ${why}`)
+    .join("");
 }
