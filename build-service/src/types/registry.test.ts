@@ -43,5 +43,5 @@ test("a step type of the registry is checked, referenced and stored like one tha
   expect(await checkedLines(tree)).toEqual([
     `unknown-type tasks/t.json: step 'x': there is no step type "deploy_robot": known are deploy_env, env_outcome_verifier, load_artifact`,
   ]);
-  expect(await checkedLines(tree, registry)).toEqual(["bad-step tasks/t.json: step 'x': env_version: Too small: expected number to be >0"]);
+  expect(await checkedLines(tree, registry)).toEqual(["bad-step tasks/t.json: step 'x': env_version: expected more than 0, and found 0"]);
 });

@@ -1,6 +1,6 @@
 import type { Kind } from "@agent-env/protocol";
 import type { z } from "zod";
-import { shownValue } from "../../bundle/shown.ts";
+import { issueText } from "../../bundle/issue-text.ts";
 import type { TaskContext } from "../task-context.ts";
 
 /** A reference that a step declares: a string field, with its version in a sibling field (4-bundle §3.2). */
@@ -30,20 +30,6 @@ export type StepType = {
 
 /** Fields that every step has, whatever its type (5-run §7). */
 export const COMMON_FIELDS = ["id", "type", "version", "depends_on", "fail_task_on_error", "retry_config"];
-
-/** What is wrong with a field, in a sentence. */
-function issueText(issue: z.core.$ZodIssue, raw: unknown): string {
-  const field = issue.path.join(".") || "the step";
-  if (issue.code !== "invalid_type") return `${field}: ${issue.message}`;
-  const found = valueAt(raw, issue.path);
-  return found === undefined
-    ? `${field} is missing: it takes a ${issue.expected}`
-    : `${field}: expected a ${issue.expected}, and found ${shownValue(found)}`;
-}
-
-function valueAt(raw: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined), raw);
-}
 
 /** A step type from its fields' schema, so that checking, storing and running read a step in one way. */
 export function stepOf<Shape extends z.ZodRawShape>(definition: {
