@@ -89,7 +89,7 @@ export function acceptContext(options: {
 
   async function cardNames(imageKey: string): Promise<CardScan | null> {
     const build = entity.builds.find(({ key }) => key === imageKey);
-    return build === undefined || sources === null ? null : scanCards(sources.context(build.dockerfile).files, build.dockerfile);
+    return build === undefined || sources === null ? null : scanCards(sources.context(build).files, build.dockerfile);
   }
 
   const files = () => sources?.files().files ?? [];

@@ -64,7 +64,7 @@ async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, registry: R
     problems.push({ code: "cannot-write", path: shownText(entry.path), message });
   }
   const fields = await type.accept(config, acceptContext({ entity: resolved, sources, registry, problems }));
-  for (const { dockerfile } of builds) sources?.context(dockerfile);
+  for (const image of builds) sources?.context(image);
   if (type.writes === "folder") sources?.files();
   problems.push(...(sources?.problems() ?? []));
   return { resolved, fields, sources, isRefused: problems.length > 0 };

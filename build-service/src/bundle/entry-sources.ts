@@ -5,14 +5,18 @@ import type { FolderEntry } from "./bundle.ts";
 import { readConfigText } from "./config-file.ts";
 import { type FolderFiles, folderFiles, type LeaveOut, NOTHING_LEFT_OUT } from "./folder-files.ts";
 import { listFolder } from "./listing.ts";
+import type { BuiltImage } from "./resolved.ts";
 import { shownText } from "./shown.ts";
+
+/** An image that is built from the entry's files, as far as its context depends on it. */
+export type ContextOf = Pick<BuiltImage, "key" | "dockerfile">;
 
 /** The files of an entry's folder, walked when they are first asked for. */
 export type EntrySources = {
   /** The entry files: all but the entry's own toml (4-bundle §5.1). */
   files(): FolderFiles;
   /** The build context of an image: what its ignore file leaves, the toml included (4-bundle §5.3). */
-  context(dockerfile: string): FolderFiles;
+  context(image: ContextOf): FolderFiles;
   /** Of what has been walked so far. */
   problems(): readonly Problem[];
 };
@@ -27,7 +31,7 @@ export function entrySources(bundleDisk: string, entry: FolderEntry): EntrySourc
       files ??= folderFiles({ ...place, leaveOut: { file: (path) => path === entry.tomlName, folder: () => false } });
       return files;
     },
-    context(dockerfile) {
+    context({ dockerfile }) {
       const known = contexts.get(dockerfile);
       if (known !== undefined) return known;
       const { rules, problems } = ignoreRulesOf(entry, dockerfile);

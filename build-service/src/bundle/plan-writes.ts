@@ -76,7 +76,7 @@ type DigestCache = Map<string, FileDigest>;
 
 function sourceOf(unit: WriteUnit & { readonly what: "image" }, digests: DigestCache): ImageSource {
   const { dockerfile } = unit.image;
-  const files = unit.entity.sources?.context(dockerfile).files ?? [];
+  const files = unit.entity.sources?.context(unit.image).files ?? [];
   return imageSource({ files, dockerfile, platform: null, shown: unit.entryPath, digests });
 }
 

@@ -77,13 +77,13 @@ function rowOf({ unit, inputs }: UnitPlan, { bundle }: WriteContext, attempt: st
 }
 
 /** Whether the files and the config that were planned are still what the disk holds, now that the version is written. */
-function isAsPlanned({ unit, inputs, source }: UnitPlan, bundleDisk: string): boolean {
+function isAsPlanned({ unit, inputs }: UnitPlan, bundleDisk: string): boolean {
   const { entry } = unit;
   const disk = configDisk(entry);
   const config = disk === null ? null : readConfigText(disk);
   if (config !== null && (!("text" in config) || config.text !== entry.configText)) return false;
   if (entry.folder === "tasks" || entry.folder === "evals" || Object.keys(inputs.files).length === 0) return true;
   const sources = entrySources(bundleDisk, entry);
-  const { files, problems } = source === null ? sources.files() : sources.context(source.dockerfile);
+  const { files, problems } = unit.what === "image" ? sources.context(unit.image) : sources.files();
   return problems.length === 0 && canonicalJson(fileDigests(files, entry.path)) === canonicalJson(inputs.files);
 }
