@@ -67,7 +67,7 @@ describe("the legality of local ids", () => {
     ["items", 'it doesn\'t start with "@local/"'],
     ["@local/a//b", "one of its parts between slashes is empty"],
     ["@local/", "one of its parts between slashes is empty"],
-    ["@local/a/../b", 'in its part ".." ".." stands for a folder'],
+    ["@local/a/../b", 'in its part ".." it stands for a folder'],
     ["@local/a/ b", 'in its part " b" it opens with a space'],
     ["@local/a/b ", 'in its part "b " it closes with a space'],
     ["@local/a/e\u0301", "it isn't in Unicode's composed form (NFC)"],

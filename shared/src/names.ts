@@ -107,7 +107,7 @@ const LONE_MARK = /(?:^|[^\p{L}\p{M}\p{N}])\p{M}/u;
 /** Why `segment` can't be a part of an id; null if it can. */
 export function idSegmentProblem(segment: string): string | null {
   if (segment === "") return "it is empty";
-  if (segment === "." || segment === "..") return `${JSON.stringify(segment)} stands for a folder`;
+  if (segment === "." || segment === "..") return "it stands for a folder";
   if (segment.startsWith(" ")) return "it opens with a space";
   if (segment.endsWith(" ")) return "it closes with a space";
   const illegal = ILLEGAL_IN_ID.exec(segment) ?? IGNORABLE.exec(segment);

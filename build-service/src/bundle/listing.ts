@@ -1,5 +1,5 @@
-import { readdirSync, type Stats, statSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { foldName, type Problem } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
 import { ioReason, missingReason } from "./config-file.ts";
@@ -53,7 +53,8 @@ function itemAt(disk: string, name: string): Stats | string {
     const stats = statSync(disk);
     return stats.isDirectory() || stats.isFile() ? stats : "is neither a file nor a folder";
   } catch (error) {
-    return `can't be read: ${missingReason(name, error)}`;
+    const reason = missingReason(name, error);
+    return lstatSync(disk, { throwIfNoEntry: false })?.isSymbolicLink() ? `is a broken link: ${reason}` : `can't be read: ${reason}`;
   }
 }
 
@@ -64,9 +65,15 @@ export function twinProblems(items: readonly Item[]): Problem[] {
     others.map((other) => ({
       code: "twins",
       path: shownText(`${first?.path} and ${other.path}`),
-      message: "differ only in case or Unicode form: rename one",
+      message: first?.name === other.name ? sameInNfc(first, other) : "differ only in case or Unicode form: rename one",
     })),
   );
+}
+
+/** Two names that look alike, as the disk spells them. */
+function sameInNfc(one: Item, other: Item): string {
+  const [a, b] = [one, other].map(({ disk }) => shownAscii(basename(disk)));
+  return `are one name in Unicode's composed form, ${a} and ${b}: rename one`;
 }
 
 /** Items whose names fold like a reserved name without being it. */

@@ -32,12 +32,17 @@ export function declaredIdentity(entry: {
   const id = config["id"] === undefined ? `${idRoot}/${name}` : config["id"];
   const type = config["type"] ?? defaultType;
   const problems: Problem[] = [];
-  const idReason = config["id"] === undefined ? lengthReason(String(id)) : declaredIdReason(folder, id);
+  const idReason = config["id"] === undefined ? lengthReason(textOf(id)) : declaredIdReason(folder, id);
   if (idReason !== null) problems.push({ code: "bad-id", path: config["id"] === undefined ? path : at, message: idReason });
   if (typeof type !== "string" || type.trim() === "") {
     problems.push({ code: "bad-type", path: at, message: `type: expected the name of a type, and found ${shownValue(type)}` });
   }
-  return { id: String(id), type: String(type), problems };
+  return { id: textOf(id), type: textOf(type), problems };
+}
+
+/** A value that should be a text; one that isn't has been refused by then. */
+function textOf(value: TomlValue): string {
+  return typeof value === "string" ? value : "";
 }
 
 function declaredIdReason(folder: KindFolder, id: TomlValue | undefined): string | null {

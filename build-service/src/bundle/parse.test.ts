@@ -159,7 +159,7 @@ describe("what can't be parsed is refused, all of it at once", () => {
       "what is neither file nor folder, and files in the place of folders",
       { ...env("a"), tasks: "", "envs/b": ["nowhere"], "evals/c.toml/": "", "tasks.d": "" },
       [
-        "special envs/b: can't be read: it isn't there",
+        "special envs/b: is a broken link: it isn't there",
         "special tasks: is a file where a folder belongs",
         "task-folder evals/c.toml: folders aren't read in evals/: write a file evals/c.toml",
       ],
@@ -193,7 +193,7 @@ describe("what can't be parsed is refused, all of it at once", () => {
       },
       [
         "eval-shape evals/c.toml: tasks: expected a list of at least one task, and found none",
-        "eval-shape evals/c.toml: unknown key taks: an eval takes tasks, type, id",
+        'eval-shape evals/c.toml: unknown key "taks": an eval takes tasks, type, id',
         "eval-shape evals/d.toml: tasks: expected a list of at least one task, and found []",
         "task-shape tasks/a.json: a task is a JSON array of steps, objects with the texts `id` and `type`; found {}",
         'task-shape tasks/b.json: a task is a JSON array of steps, objects with the texts `id` and `type`; step 2 is {"id":"y"}',

@@ -101,12 +101,19 @@ function parseKindFolder(folder: KindFolder, rootItems: readonly Item[], idRoot:
 function sameIds(entries: readonly Entry[]): Problem[] {
   const byId = Map.groupBy(entries, ({ kind, id }) => `${kind} ${id}`);
   return [...byId.values()].flatMap(([first, ...others]) =>
-    others.map((other) => ({
-      code: "same-id",
-      path: `${first?.path} and ${other.path}`,
-      message: `have one id, ${JSON.stringify(other.id)}: give one of them another`,
-    })),
+    others
+      .filter((other) => first === undefined || !areArtifactAndSkill(first, other))
+      .map((other) => ({
+        code: "same-id",
+        path: `${first?.path} and ${other.path}`,
+        message: `have one id, ${JSON.stringify(other.id)}: give one of them another`,
+      })),
   );
+}
+
+/** Which `sameNames` tells of. */
+function areArtifactAndSkill(one: Entry, other: Entry): boolean {
+  return one.folder !== other.folder && foldName(one.name) === foldName(other.name) && other.folder === "skills";
 }
 
 function sameNames(entries: readonly Entry[]): Problem[] {

@@ -2,9 +2,9 @@ import { escaped, printable } from "../report/printable.ts";
 
 const LONGEST_VALUE = 80;
 
-/** `text` on one line: what `printable` escapes, and a line's end too. */
+/** `text` on one line: what `printable` escapes, a line's end too, and what bytes that are no UTF-8 are read as. */
 export function shownText(text: string): string {
-  return printable(text).replaceAll("\n", escaped);
+  return printable(text).replace(/[\n\ufffd]/g, escaped);
 }
 
 /** A value of a config file as JSON on one line, cut at 80 characters. */
