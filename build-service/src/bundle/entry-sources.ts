@@ -47,7 +47,7 @@ export function entrySources(bundleDisk: string, entry: FolderEntry): EntrySourc
 type IgnoreRules = { readonly rules: LeaveOut; readonly problems: readonly Problem[] };
 
 /** `<Dockerfile>.dockerignore` beside the Dockerfile goes before `.dockerignore` at the folder's top. */
-function ignoreRulesOf(entry: FolderEntry, dockerfile: string): IgnoreRules {
+export function ignoreRulesOf(entry: Pick<FolderEntry, "disk" | "path">, dockerfile: string): IgnoreRules {
   const path = [`${dockerfile}.dockerignore`, ".dockerignore"].find((candidate) => isFile(entry, candidate));
   if (path === undefined) return { rules: NOTHING_LEFT_OUT, problems: [] };
   const refuse = (message: string): IgnoreRules => ({
@@ -64,7 +64,7 @@ function ignoreRulesOf(entry: FolderEntry, dockerfile: string): IgnoreRules {
   }
 }
 
-function isFile(entry: FolderEntry, path: string): boolean {
+function isFile(entry: Pick<FolderEntry, "disk">, path: string): boolean {
   const folder = posix.dirname(path);
   const { items } = listFolder(folder === "." ? entry.disk : posix.join(entry.disk, folder), "");
   return items.some(({ name, what }) => name === posix.basename(path) && what === "file");

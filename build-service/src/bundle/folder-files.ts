@@ -1,4 +1,4 @@
-import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { accessSync, constants, type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
@@ -13,7 +13,17 @@ export type EntryFile = {
   readonly executable: boolean;
 };
 
-export type FolderFiles = { readonly files: readonly EntryFile[]; readonly problems: readonly Problem[] };
+/** What a folder holds beside files, where it is taken as it lies on the disk: a link, or a folder with nothing in it. */
+export type OtherItem =
+  | { readonly path: string; readonly is: "folder" }
+  | { readonly path: string; readonly is: "link"; readonly target: string };
+
+export type FolderFiles = {
+  readonly files: readonly EntryFile[];
+  /** Only of a folder that is taken as it is; a bundle follows links, and knows folders by what they hold. */
+  readonly others?: readonly OtherItem[];
+  readonly problems: readonly Problem[];
+};
 
 /** What the system leaves behind: never content, in any folder (4-bundle §1.7). */
 export function isLeftover(name: string): boolean {
@@ -35,6 +45,8 @@ type Walk = {
   readonly shown: string;
   readonly leaveOut: LeaveOut;
   readonly files: EntryFile[];
+  /** Null: links are followed. */
+  readonly others: OtherItem[] | null;
   readonly problems: Problem[];
 };
 
@@ -60,7 +72,18 @@ export function folderFiles(options: {
   readonly leaveOut?: LeaveOut;
 }): FolderFiles {
   const { bundleDisk, disk, shown, leaveOut = NOTHING_LEFT_OUT } = options;
-  const walk: Walk = { bundle: identity(statSync(bundleDisk)), shown, leaveOut, files: [], problems: [] };
+  const walk: Walk = { bundle: identity(statSync(bundleDisk)), shown, leaveOut, files: [], others: null, problems: [] };
+  return walked(walk, disk);
+}
+
+/** All that lies under `disk`, as a put takes it (4-bundle §10.1): links as links wherever they lead, and empty folders too. */
+export function folderAsItIs(options: { readonly disk: string; readonly shown: string; readonly leaveOut: LeaveOut }): FolderFiles {
+  const { disk, shown, leaveOut } = options;
+  const others: OtherItem[] = [];
+  return { ...walked({ bundle: identity(statSync(disk)), shown, leaveOut, files: [], others, problems: [] }, disk), others };
+}
+
+function walked(walk: Walk, disk: string): FolderFiles {
   walkFolder(walk, disk, "", [identity(statSync(disk))]);
   walk.files.sort((a, b) => byCodePoint(a.path, b.path));
   return { files: walk.files, problems: walk.problems };
@@ -73,8 +96,9 @@ function problem({ problems, shown }: Walk, code: ProblemCode, path: string, mes
 /** `above` are the folders that hold this one, itself included. */
 function walkFolder(walk: Walk, folder: string, path: string, above: readonly string[]): void {
   const names = new Map<string, string>();
-  for (const dirent of readFolder(walk, folder, path)) {
-    if (isLeftover(dirent.name)) continue;
+  const dirents = readFolder(walk, folder, path)?.filter(({ name }) => !isLeftover(name));
+  if (dirents?.length === 0 && path !== "" && !walk.leaveOut.file(path)) walk.others?.push({ path, is: "folder" });
+  for (const dirent of dirents ?? []) {
     const name = dirent.name.normalize("NFC");
     const itemPath = path === "" ? name : `${path}/${name}`;
     const twin = names.get(name);
@@ -87,12 +111,12 @@ function walkFolder(walk: Walk, folder: string, path: string, above: readonly st
   }
 }
 
-function readFolder(walk: Walk, folder: string, path: string): Dirent[] {
+function readFolder(walk: Walk, folder: string, path: string): Dirent[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     problem(walk, "special", path, `can't be read: ${ioReason(error)}`);
-    return [];
+    return null;
   }
 }
 
@@ -103,6 +127,10 @@ function itemOf({ leaveOut }: Walk, dirent: Dirent, disk: string, path: string):
 function visit(walk: Walk, item: Item, above: readonly string[]): void {
   const { disk, path, isFileOut, isFolderOut } = item;
   if (isFileOut && isFolderOut) return;
+  if (walk.others !== null && item.dirent.isSymbolicLink()) {
+    if (!isFileOut) walk.others.push({ path, is: "link", target: readlinkSync(disk) });
+    return;
+  }
   const stats = itemStats(walk, item);
   if (stats === null) return;
   if (!stats.isDirectory()) {
