@@ -75,6 +75,21 @@ export type GatewayServerRecord = z.infer<typeof GatewayServerRecord>;
 export const EnvRecord = z.union([McpServerRecord, WebsiteRecord, MultiRecord]);
 export type EnvRecord = z.infer<typeof EnvRecord>;
 
+export const A2aAgentRecord = z.looseObject({
+  ...common,
+  type: z.literal("a2a_agent"),
+  docker_image_artifact: TypedRef,
+  default_env_vars: z.record(z.string(), z.string()).default({}),
+  metadata: z
+    .looseObject({
+      default_model: z.string().optional(),
+      min_disk_size_gb: z.number().optional(),
+      takes_credentials: z.boolean().optional(),
+    })
+    .default({}),
+});
+export type A2aAgentRecord = z.infer<typeof A2aAgentRecord>;
+
 export const DockerImageRecord = z.preprocess(
   withTwin("build_context_object_url", "build_context_s3_url"),
   z.looseObject({

@@ -25,7 +25,8 @@ export function shownAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/gu, escaped);
 }
 
-/** TOML's integers arrive as big ones, which JSON doesn't know. */
+/** TOML's integers arrive as big ones, and its `nan` and `inf` are numbers: JSON knows neither. */
 function plainly(_key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   return typeof value === "bigint" ? Number(value) : value;
 }

@@ -2,6 +2,7 @@ import type { Kind } from "@agent-env/protocol";
 import { ENV_PROVIDERS, type EnvProviderCapabilities } from "../providers/capabilities.ts";
 import { BUILT_IN_STEPS } from "../run/steps/built-in.ts";
 import type { StepType } from "../run/steps/step.ts";
+import { a2aAgent } from "./a2a-agent.ts";
 import { dockerImage } from "./docker-image.ts";
 import { environment } from "./environment.ts";
 import { environmentUniverse } from "./environment-universe.ts";
@@ -31,7 +32,7 @@ export type Unavailable = {
 };
 
 export const BUILT_IN: Registry = {
-  types: [mcpServer, website, multi, file, fileUniverse, environment, environmentUniverse, dockerImage, evalType],
+  types: [mcpServer, website, multi, a2aAgent, file, fileUniverse, environment, environmentUniverse, dockerImage, evalType],
   steps: BUILT_IN_STEPS,
   envProviders: ENV_PROVIDERS,
   unavailable: [],

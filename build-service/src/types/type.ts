@@ -1,4 +1,5 @@
 import type { AnyRecord, Kind, ServerKind, VersionedRef } from "@agent-env/protocol";
+import type { z } from "zod";
 import type { EntryFile } from "../bundle/folder-files.ts";
 import type { AcceptContext } from "./accept-context.ts";
 
@@ -47,6 +48,8 @@ type Common = {
   /** In the order that is shown to authors. */
   readonly tomlKeys: Readonly<Record<string, KeyKind>>;
   readonly tomlRefs: readonly TomlRef[];
+  /** What a key's value must be beyond its kind. `accept` judges by it, and the JSON schema shows it. */
+  readonly tomlValues?: Readonly<Record<string, z.ZodType>>;
   /** Judges an entry by its toml, references already resolved, and its files; what is wrong goes to `context.problem`. */
   accept(config: Config, context: AcceptContext): Fields | Promise<Fields>;
   /** The fields that a stored version was written from, its references pinned. */
