@@ -41,7 +41,7 @@ describe("an agent's toml", () => {
     [
       "can't ask for a disk of no size",
       agent("metadata = { min_disk_size_gb = nan }\n"),
-      ["agent-value agents/bot: agent.toml: metadata.min_disk_size_gb: expected a number, and found "NaN""],
+      ['agent-value agents/bot: agent.toml: metadata.min_disk_size_gb: expected a number, and found "NaN"'],
     ],
     ["has one type", agent('type = "robot"\n'), ['unknown-type agents/bot: there is no agent type "robot": known are a2a_agent']],
     ["needs something to build", { "agents/bot/notes.md": "" }, ["nothing-to-build agents/bot: needs a Dockerfile or agent.toml"]],
