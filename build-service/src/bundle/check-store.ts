@@ -12,15 +12,18 @@ import type { StoreView } from "./store-refs.ts";
 
 /** What a plan finds beyond a check: by the store's records, at the versions that were read. */
 export async function checkAgainstStore(checked: Checked, view: StoreView, store: Store, registry: Registry): Promise<Problem[]> {
+  return [...checkStoreRefs(checked, view, registry), ...storeTasks(checked), ...(await typeChanges(checked, store))];
+}
+
+/** What is wrong with what the store holds of an entity's references, and with an env over them (B6). */
+export function checkStoreRefs(checked: Checked, view: StoreView, registry: Registry): Problem[] {
   const names = storedNames(view, registry);
   const childName = (ref: unknown): string | null => bundleChildName(checked, ref) ?? names("env", ref)?.[0] ?? null;
   const envs = checked.entities.filter(({ resolved }) => resolved.type.kind === "env");
   return [
     ...view.problems,
-    ...storeTasks(checked),
     ...envs.flatMap((env) => deployProblems(env, registry, childName)),
     ...seedProblems(checked, { childName, storedNames: names }),
-    ...(await typeChanges(checked, store)),
   ];
 }
 

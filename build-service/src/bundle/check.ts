@@ -4,7 +4,7 @@ import { acceptContext } from "./accept.ts";
 import type { Bundle } from "./bundle.ts";
 import { checkTask } from "./check-steps.ts";
 import { type Checked, type CheckedEntity, entityById, type Warning } from "./checked.ts";
-import { entrySources } from "./entry-sources.ts";
+import { type EntrySources, entrySources } from "./entry-sources.ts";
 import type { InstalledBundle } from "./id-root.ts";
 import { parseBundle } from "./parse.ts";
 import { resolveBundle } from "./resolve.ts";
@@ -43,8 +43,10 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
   const entities: CheckedEntity[] = [];
   for (const resolved of entries) {
     if (resolved.what !== "entity") continue;
-    const own: Problem[] = [];
-    entities.push(await checkEntity(bundle, resolved, registry, own));
+    const { entry } = resolved;
+    const sources = entry.folder === "evals" ? null : entrySources(bundle.disk, entry);
+    const { entity, problems: own } = await checkEntity({ resolved, sources, registry });
+    entities.push(entity);
     problems.push(...own);
   }
   const tasks = entries.filter((entry): entry is ResolvedTask => entry.what === "task");
@@ -56,9 +58,15 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
   return { ...checked, problems: sortedProblems(problems) };
 }
 
-async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, registry: Registry, problems: Problem[]): Promise<CheckedEntity> {
+/** Judges one resolved entity by its type and its files, whatever else there is. */
+export async function checkEntity(options: {
+  readonly resolved: ResolvedEntity;
+  readonly sources: EntrySources | null;
+  readonly registry: Registry;
+}): Promise<{ readonly entity: CheckedEntity; readonly problems: readonly Problem[] }> {
+  const { resolved, sources, registry } = options;
   const { entry, type, config, builds } = resolved;
-  const sources = entry.folder === "evals" ? null : entrySources(bundle.disk, entry);
+  const problems: Problem[] = [];
   if (type.kind === "env" && type.writes !== "record") {
     const message = `the type ${type.type} reads more than its toml and what that names, so no run can tell when to write it anew`;
     problems.push({ code: "cannot-write", path: shownText(entry.path), message });
@@ -67,7 +75,7 @@ async function checkEntity(bundle: Bundle, resolved: ResolvedEntity, registry: R
   for (const image of builds) sources?.context(image);
   if (type.writes === "folder") sources?.files();
   problems.push(...(sources?.problems() ?? []));
-  return { resolved, fields, sources, isRefused: problems.length > 0 };
+  return { entity: { resolved, fields, sources, isRefused: problems.length > 0 }, problems };
 }
 
 /** Ids under the bundle's own root that nothing in it has (4-bundle §3.6). */

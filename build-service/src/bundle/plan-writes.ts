@@ -42,14 +42,23 @@ export async function decideAll(checked: Checked, context: DecideContext): Promi
   const digests: DigestCache = new Map();
   const plans: UnitPlan[] = [];
   for (const unit of ordered) {
-    const source = unit.what === "image" ? sourceOf(unit, digests) : null;
-    const contents = contentsOf(unit, source, digests);
-    const inputs = { ...contents, ...referencesOf(unit, versions, context.view) };
+    const { inputs, source } = unitContents(unit, { versions, view: context.view, platform: null }, digests);
     const decision = await decideUnit({ unit, inputs, source }, context);
     versions.set(unit.key, decision.version);
     plans.push({ unit, inputs, decision, source });
   }
   return plans;
+}
+
+/** What one write is made from: by itself, and of the versions that it references. `digests` is used, and added to. */
+export function unitContents(
+  unit: WriteUnit,
+  from: { readonly versions: ReadonlyMap<string, number>; readonly view: StoreView; readonly platform: string | null },
+  digests: DigestCache,
+): { readonly unit: WriteUnit; readonly inputs: LedgerInputs; readonly source: ImageSource | null } {
+  const source = unit.what === "image" ? sourceOf(unit, from.platform, digests) : null;
+  const inputs = { ...contentsOf(unit, source, digests), ...referencesOf(unit, from.versions, from.view) };
+  return { unit, inputs, source };
 }
 
 /** Decides one write again, by the versions that the writes before it have got by now. */
@@ -72,12 +81,12 @@ async function decideUnit(
 }
 
 /** Digests of files by their place on the disk, so that what two images share is read once. */
-type DigestCache = Map<string, FileDigest>;
+export type DigestCache = Map<string, FileDigest>;
 
-function sourceOf(unit: WriteUnit & { readonly what: "image" }, digests: DigestCache): ImageSource {
+function sourceOf(unit: WriteUnit & { readonly what: "image" }, platform: string | null, digests: DigestCache): ImageSource {
   const { dockerfile } = unit.image;
   const files = unit.entity.sources?.context(unit.image).files ?? [];
-  return imageSource({ files, dockerfile, platform: null, shown: unit.entryPath, digests });
+  return imageSource({ files, dockerfile, platform, shown: unit.entryPath, digests });
 }
 
 /** The inputs that a write has by itself, whatever it references (4-bundle §9.2). */

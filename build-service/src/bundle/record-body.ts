@@ -16,6 +16,9 @@ import { writeKey } from "./resolved.ts";
 import type { StoreView } from "./store-refs.ts";
 import type { WriteUnit } from "./units.ts";
 
+/** A write, whatever is decided about it. */
+export type UnitContents = Pick<UnitPlan, "unit" | "inputs" | "source">;
+
 export type BodyContext = {
   readonly store: Store;
   readonly registry: Registry;
@@ -26,7 +29,7 @@ export type BodyContext = {
 };
 
 /** What a record says beside its id, type and version. Everything that it names by digest is put into the store first. */
-export async function recordBody(plan: UnitPlan, context: BodyContext): Promise<RecordBody> {
+export async function recordBody(plan: UnitContents, context: BodyContext): Promise<RecordBody> {
   const { unit } = plan;
   switch (unit.what) {
     case "image":
@@ -43,7 +46,7 @@ export async function recordBody(plan: UnitPlan, context: BodyContext): Promise<
   }
 }
 
-async function imageBody({ source }: UnitPlan, unit: WriteUnit & { readonly what: "image" }, store: Store): Promise<RecordBody> {
+async function imageBody({ source }: UnitContents, unit: WriteUnit & { readonly what: "image" }, store: Store): Promise<RecordBody> {
   if (source === null) throw new Error(`${unit.label}: an image without a source`);
   return { description: imageDescription(unit), ...(await imageRecordFields(store, unit.id, source)) };
 }
@@ -74,7 +77,7 @@ function loader(unit: WriteUnit & { readonly what: "entity" }, { store, view, ve
   return { env: (ref) => load("env", ref), artifact: (ref) => load("artifact", ref) };
 }
 
-function folderWriter(plan: UnitPlan, unit: WriteUnit & { readonly what: "entity" }, { store, attempt }: BodyContext): FolderWriter {
+function folderWriter(plan: UnitContents, unit: WriteUnit & { readonly what: "entity" }, { store, attempt }: BodyContext): FolderWriter {
   return {
     id: unit.id,
     files: unit.entity.sources?.files().files ?? [],

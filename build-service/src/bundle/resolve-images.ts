@@ -89,7 +89,7 @@ function insteadOf(folder: string, written: string): string | null {
 }
 
 /** The path of a regular file in `folder`, normalised and in NFC; null for one that isn't there or leads out. */
-function fileIn(folder: string, written: string): string | null {
+export function fileIn(folder: string, written: string): string | null {
   const path = posix.normalize(written).normalize("NFC");
   if (posix.isAbsolute(path) || path === ".." || path.startsWith("../")) return null;
   const disk = path.split("/").reduce<string | null>((above, part) => (above === null ? null : childOf(above, part)), folder);

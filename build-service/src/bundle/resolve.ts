@@ -19,12 +19,18 @@ export function resolveBundle(bundle: Bundle, registry: Registry): Resolved {
     bundle,
     typed.flatMap((item) => (item.what === "typed" ? item.builds : [])),
   );
-  return { bundle, entries: typed.map((item) => resolveEntry(item, lookup, registry)) };
+  return { bundle, entries: typed.map((item) => resolveTyped(item, lookup, registry)) };
+}
+
+/** One entry, resolved by itself: its references are looked up as `lookup` says. */
+export function resolveEntry(entry: Entry, lookup: Lookup, registry: Registry): ResolvedEntry {
+  return resolveTyped(withImages(entry, registry), lookup, registry);
 }
 
 /** An entry before its references are looked up. */
 type Typed = { readonly what: "task"; readonly entry: TaskEntry } | Unresolved | WithImages;
-type WithImages = {
+/** An entry with its type, and with what is built for its image keys. */
+export type WithImages = {
   readonly what: "typed";
   readonly entry: FolderEntry | EvalEntry;
   readonly type: BundleType;
@@ -58,12 +64,13 @@ function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Proble
   return { code: "unknown-type", path: shownText(entry.path), message };
 }
 
-function resolveEntry(item: Typed, lookup: Lookup, registry: Registry): ResolvedEntry {
+function resolveTyped(item: Typed, lookup: Lookup, registry: Registry): ResolvedEntry {
   if (item.what === "task") return resolveTask(item.entry, lookup, registry);
   return item.what === "unknown" ? item : resolveEntity(item, lookup);
 }
 
-function resolveEntity(item: WithImages, lookup: Lookup): ResolvedEntity {
+/** An entity whose images are known, with its references replaced by ids. */
+export function resolveEntity(item: WithImages, lookup: Lookup): ResolvedEntity {
   const { entry, type, builds } = item;
   const refs: ResolvedRef[] = [];
   const problems = [...item.problems];
