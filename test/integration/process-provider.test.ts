@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readContext } from "../../build-service/src/images/stored-context.ts";
 import { processTable, startOf } from "../../build-service/src/providers/sandbox/process/process-table.ts";
 import { processProvider } from "../../build-service/src/providers/sandbox/process/provider.ts";
 import { serviceFolder } from "../../build-service/src/providers/sandbox/process/registration.ts";
@@ -210,7 +211,10 @@ http.server.HTTPServer((os.environ["MCP_HOST"], int(os.environ["MCP_PORT"])), Ha
 describe("P3 what can't be run is refused with the reason", () => {
   test("a Dockerfile that can't be honoured: the same at preflight and at the start", async () => {
     const files = { Dockerfile: "FROM node:24\nRUN apt-get update\nVOLUME /x\nCMD node x" };
-    const problems = await processProvider.imageProblems({ dockerfile: "Dockerfile", tar: () => contextTar(files) });
+    const problems = await processProvider.imageProblems({
+      dockerfile: "Dockerfile",
+      entries: async () => readContext(await contextTar(files)),
+    });
     expect(problems).toEqual([
       "Dockerfile:2: RUN apt-get update: commands can't be run without Docker, only npm ci and npm install may be skipped",
       "Dockerfile:3: VOLUME /x: it can't be honoured without Docker",

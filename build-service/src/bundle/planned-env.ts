@@ -1,5 +1,6 @@
 import { DockerImageRecord, objectKey, type ServerKind, UserError } from "@agent-env/protocol";
-import type { ImageSource } from "../images/builder.ts";
+import type { ImageContext } from "../images/builder.ts";
+import { readContext } from "../images/stored-context.ts";
 import type { EnvProviderName } from "../providers/capabilities.ts";
 import { envProviderName } from "../providers/env/name.ts";
 import type { Store } from "../store/store.ts";
@@ -23,7 +24,7 @@ export type PlannedImage = {
   /** The Dockerfile's path in the build context. */
   readonly dockerfile: string;
   /** What it is built from; null where the store has lost it. */
-  readonly source: Pick<ImageSource, "dockerfile" | "tar"> | null;
+  readonly source: ImageContext | null;
   readonly platform: string | null;
 };
 export type PlannedServer = { readonly kind: ServerKind; readonly name: string; readonly images: readonly PlannedImage[] };
@@ -98,10 +99,23 @@ async function plannedImage(plan: Plan, store: Store, key: string, ref: unknown)
   }
   const version = pinned ?? (await usedVersion(plan, store, "artifact", id));
   const record = DockerImageRecord.parse(await requiredVersion(store, "artifact", { id, version }, "image"));
-  const context = await store.objects.get(objectKey(record.build_context_object_url));
   const dockerfile = record.dockerfile_path;
-  const source = context === null ? null : { dockerfile, tar: async () => context.bytes };
+  const source = await storedContext(store, record);
   return { key, imageId: id, version, entry: id, dockerfile, source, platform: record.platform };
+}
+
+/** A stored image's context, read when it is looked into; null where the store has lost it. */
+async function storedContext(store: Store, record: DockerImageRecord): Promise<ImageContext | null> {
+  const key = objectKey(record.build_context_object_url);
+  if ((await store.objects.head(key)) === null) return null;
+  return {
+    dockerfile: record.dockerfile_path,
+    async entries() {
+      const context = await store.objects.get(key);
+      if (context === null) throw new Error(`${key} was in the store and is gone`);
+      return readContext(context.bytes);
+    },
+  };
 }
 
 /** The version that the plan uses; an env that no entry references is read at its latest. */

@@ -1,12 +1,23 @@
 import { z } from "zod";
 import type { Emit } from "../report/events.ts";
 
-/** Everything an image is built from: exactly the files that were hashed (4-bundle §10.1–2). */
-export type ImageSource = {
-  /** 64 hex digits: the source digest, scheme 1. */
-  readonly digest: string;
+/** One entry of a build context. `path` is relative, with `/`, and has no `.` or `..` segment. */
+export type SourceEntry =
+  | { readonly kind: "file"; readonly path: string; bytes(): Uint8Array; readonly executable: boolean }
+  | { readonly kind: "folder"; readonly path: string }
+  | { readonly kind: "link"; readonly path: string; readonly target: string };
+
+/** A build context that is only looked into: a file's bytes are read when they are asked for. */
+export type ImageContext = {
   /** Path of the Dockerfile in the context, with `/`. */
   readonly dockerfile: string;
+  entries(): Promise<readonly SourceEntry[]>;
+};
+
+/** Everything an image is built from: exactly the files that were hashed (4-bundle §10.1–2). */
+export type ImageSource = ImageContext & {
+  /** 64 hex digits: the source digest, scheme 1. */
+  readonly digest: string;
   readonly dockerfileText: string;
   readonly platform: string | null;
   /** path → `sha256:<hex>`, with `+x` appended when executable; sorted by code point. */

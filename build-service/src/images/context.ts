@@ -4,7 +4,7 @@ import { UserError } from "@agent-env/protocol";
 import { pack } from "tar-stream";
 import type { EntryFile } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
-import type { ImageSource } from "./builder.ts";
+import type { ImageSource, SourceEntry } from "./builder.ts";
 import { contextEntries, type FileDigest, fileDigest, sourceDigest } from "./digest.ts";
 
 /**
@@ -49,21 +49,28 @@ export function imageSource(options: {
     dockerfileText: readFileSync(dockerfileDisk, "utf8"),
     platform,
     files: digests,
-    tar: () => contextTar(files, digests, shown),
+    entries: async () => lookedInto(digests, bytesIn(files, shown)),
+    tar: () => packedContext(digests, bytesIn(files, shown)),
   };
 }
 
-/** Holds exactly the bytes that were hashed: throws a UserError when a file has changed since. */
-async function contextTar(files: readonly EntryFile[], digests: Readonly<Record<string, FileDigest>>, shown: string): Promise<Uint8Array> {
+type BytesOf = (path: string, sha256: string) => Buffer;
+
+/** Gives exactly the bytes that were hashed: throws a UserError when a file has changed since. */
+function bytesIn(files: readonly EntryFile[], shown: string): BytesOf {
   const disks = new Map(files.map(({ path, disk }) => [path, disk]));
-  return packedContext(digests, (path, sha256) => hashedBytes(disks.get(path) ?? path, sha256, `${shown}/${path}`));
+  return (path, sha256) => hashedBytes(disks.get(path) ?? path, sha256, `${shown}/${path}`);
+}
+
+/** A context's entries, to be looked into without packing it. */
+export function lookedInto(digests: Readonly<Record<string, FileDigest>>, bytesOf: BytesOf): SourceEntry[] {
+  return contextEntries(digests).map(([path, mode, sha256]) =>
+    sha256 === null ? { kind: "folder", path } : { kind: "file", path, executable: mode === "755", bytes: () => bytesOf(path, sha256) },
+  );
 }
 
 /** A context as a tar that is the same on every machine: sorted, without times and owners, two modes (4-bundle §10.2). */
-export async function packedContext(
-  digests: Readonly<Record<string, FileDigest>>,
-  bytesOf: (path: string, sha256: string) => Buffer,
-): Promise<Uint8Array> {
+export async function packedContext(digests: Readonly<Record<string, FileDigest>>, bytesOf: BytesOf): Promise<Uint8Array> {
   const tar = pack();
   for (const [path, mode, sha256] of contextEntries(digests)) {
     const header = { mode: Number.parseInt(mode, 8), mtime: new Date(0), uid: 0, gid: 0, uname: "", gname: "" };

@@ -1,6 +1,6 @@
 import { sha256Hex } from "../bundle/ids.ts";
 import type { ImageSource } from "../images/builder.ts";
-import { packedContext } from "../images/context.ts";
+import { lookedInto, packedContext } from "../images/context.ts";
 import { sourceDigest, withMode } from "../images/digest.ts";
 
 /** What an image of ours is built from: files that exist in memory only. `executable` lists the paths of those that are. */
@@ -8,13 +8,15 @@ export function sourceOf(files: ReadonlyMap<string, string>, executable: readonl
   const dockerfile = "Dockerfile";
   const dockerfileText = contentOf(files, dockerfile);
   const digests = Object.fromEntries([...files].map(([path, content]) => [path, withMode(sha256Hex(content), executable.includes(path))]));
+  const bytesOf = (path: string): Buffer => Buffer.from(contentOf(files, path));
   return {
     digest: sourceDigest({ dockerfile, platform: null, files: digests }),
     dockerfile,
     dockerfileText,
     platform: null,
     files: digests,
-    tar: () => packedContext(digests, (path) => Buffer.from(contentOf(files, path))),
+    entries: async () => lookedInto(digests, bytesOf),
+    tar: () => packedContext(digests, bytesOf),
   };
 }
 

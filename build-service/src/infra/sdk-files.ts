@@ -6,6 +6,21 @@ import { bundledEntry } from "./bundle-code.ts";
 const ROOT = "node_modules/@agent-env/sdk";
 export const FRONT_END_COMMAND = "agent-env-front-end";
 
+/** A base image's files: their paths, and the text of each, made when it is asked for. */
+export type BaseFiles = { readonly paths: readonly string[]; text(path: string): Promise<string> };
+
+const COMMAND_PATH = `node_modules/.bin/${FRONT_END_COMMAND}`;
+
+/** What `agent-env/sdk` adds to its own base. Bundling it takes a second, and its paths alone say whether an image can run. */
+export const sdkBaseFiles: BaseFiles = {
+  paths: [COMMAND_PATH, `${ROOT}/front-end.js`, `${ROOT}/index.js`, `${ROOT}/package.json`],
+  async text(path) {
+    const text = (await sdkFiles()).get(path);
+    if (text === undefined) throw new Error(`the SDK has no ${path}`);
+    return text;
+  },
+};
+
 let made: Promise<ReadonlyMap<string, string>> | null = null;
 
 /**
@@ -38,7 +53,7 @@ async function makeSdkFiles(): Promise<ReadonlyMap<string, string>> {
     bin: { [FRONT_END_COMMAND]: "./front-end.js" },
   };
   return new Map([
-    [`node_modules/.bin/${FRONT_END_COMMAND}`, `#!/usr/bin/env node\nimport("../@agent-env/sdk/front-end.js");\n`],
+    [COMMAND_PATH, `#!/usr/bin/env node\nimport("../@agent-env/sdk/front-end.js");\n`],
     [`${ROOT}/front-end.js`, frontEnd],
     [`${ROOT}/index.js`, library],
     [`${ROOT}/package.json`, `${JSON.stringify(manifest, null, 2)}\n`],

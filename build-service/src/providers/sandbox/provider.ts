@@ -1,6 +1,6 @@
 import { type DockerImageRecord, UserError } from "@agent-env/protocol";
 import type { DeployContext, LeftUp } from "../../deploy/deployment.ts";
-import type { ImageSource } from "../../images/builder.ts";
+import type { ImageContext } from "../../images/builder.ts";
 import type { SandboxCapabilities } from "../capabilities.ts";
 
 /** One server process of a deployment: what a topology consists of (3-wire §topology). */
@@ -67,7 +67,7 @@ export interface SandboxProvider {
   /** Null when it can be used on this machine, else what is missing and what mends it. */
   unavailable(): Promise<{ readonly why: string; readonly next: string } | null>;
   /** Why this image can't run here, each reason starting with the Dockerfile's path and line; empty if it can. */
-  imageProblems(image: Pick<ImageSource, "dockerfile" | "tar">): Promise<readonly string[]>;
+  imageProblems(image: ImageContext): Promise<readonly string[]>;
   /** Makes what a deployment's services need around them: a network, a folder. Labelled at creation. */
   open(spec: SessionSpec, context: DeployContext): Promise<SandboxSession>;
   /** Everything of any deployment that is on this machine, ended things too. Empty where the provider can't be used. */

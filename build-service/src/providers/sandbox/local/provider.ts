@@ -2,7 +2,6 @@ import type Docker from "dockerode";
 import { labelsOf } from "../../../deploy/labels.ts";
 import { dockerfileFacts } from "../../../images/bases.ts";
 import { ask, connectEngine, engineMessage, engineProblem, engineStatus } from "../../../images/engine.ts";
-import { fileInTar } from "../../../images/tar-entry.ts";
 import { imageBuilder } from "../../../infra/builder.ts";
 import { SANDBOXES } from "../../capabilities.ts";
 import { NoRoom, type SandboxProvider, type SessionSpec } from "../provider.ts";
@@ -17,9 +16,11 @@ const ports = new PortPool();
 export const localProvider: SandboxProvider = {
   capabilities: SANDBOXES.local,
   unavailable: engineProblem,
-  async imageProblems({ dockerfile, tar }) {
-    const text = await fileInTar(await tar(), dockerfile);
-    return dockerfileFacts(text ?? "").needsBuildKit.map((reason) => `${dockerfile}: ${reason}, and the Engine's classic builder is used`);
+  async imageProblems({ dockerfile, entries }) {
+    const file = (await entries()).find(({ path }) => path === dockerfile);
+    if (file?.kind !== "file") throw new Error(`the context of an image lacks its own ${dockerfile}`);
+    const { needsBuildKit } = dockerfileFacts(new TextDecoder().decode(file.bytes()));
+    return needsBuildKit.map((reason) => `${dockerfile}: ${reason}, and the Engine's classic builder is used`);
   },
   async open(spec, context) {
     const docker = connectEngine();

@@ -9,7 +9,7 @@ const SDK_IMAGE = "agent-env/sdk";
 const OFFICIAL = /^(?:docker\.io\/)?(?:(?:[^/]+\/)*library\/)?(node|python|debian)(?::([\w.-]+))?(?:@sha256:[0-9a-f]+)?$/;
 
 /** The base that a `FROM` reference names, or why its interpreter can't be had on this machine. */
-export function readBase(reference: string, machine: Machine): { readonly base: Base } | { readonly reason: string } {
+export async function readBase(reference: string, machine: Machine): Promise<{ readonly base: Base } | { readonly reason: string }> {
   if (reference === SDK_IMAGE || reference.startsWith(`${SDK_IMAGE}:`)) {
     const known = `${SDK_IMAGE}:${machine.sdkVersion}`;
     return reference === known ? { base: "sdk" } : { reason: `this agent-env brings ${known} and no other version` };
@@ -21,8 +21,9 @@ export function readBase(reference: string, machine: Machine): { readonly base: 
     return reason === null ? { base: "node" } : { reason };
   }
   if (name === "python") {
-    if (machine.python === null) return { reason: "python3 isn't on this machine's PATH" };
-    const reason = tooOld("Python", tag, machine.python.version) ?? otherPython(tag, machine.python.version);
+    const python = await machine.python();
+    if (python === null) return { reason: "python3 isn't on this machine's PATH" };
+    const reason = tooOld("Python", tag, python.version) ?? otherPython(tag, python.version);
     return reason === null ? { base: "python" } : { reason };
   }
   return { reason: `without Docker only Node, Python and Debian images and ${SDK_IMAGE} can be stood in for` };

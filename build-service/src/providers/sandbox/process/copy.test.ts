@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { ContextEntry } from "./context-tar.ts";
+import type { SourceEntry } from "../../../images/builder.ts";
 import { copyInto } from "./copy.ts";
 import { ImageTree } from "./tree.ts";
 
-const file = (path: string): ContextEntry => ({ kind: "file", path, bytes: new Uint8Array(), executable: false });
-const CONTEXT: readonly ContextEntry[] = [
+const file = (path: string): SourceEntry => ({ kind: "file", path, bytes: () => new Uint8Array(), executable: false });
+const CONTEXT: readonly SourceEntry[] = [
   file("a.txt"),
   file("b.txt"),
   file("dir/c.txt"),

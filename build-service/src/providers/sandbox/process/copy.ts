@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { ContextEntry } from "./context-tar.ts";
+import type { SourceEntry } from "../../../images/builder.ts";
 import { type ImageTree, inside, type TreeEntry } from "./tree.ts";
 
 export type CopyRequest = {
@@ -13,7 +13,7 @@ export type CopyRequest = {
 };
 
 /** Copies from a build context into an image as `COPY` does. Returns why something can't be, each reason once. */
-export function copyInto(tree: ImageTree, context: readonly ContextEntry[], request: CopyRequest): string[] {
+export function copyInto(tree: ImageTree, context: readonly SourceEntry[], request: CopyRequest): string[] {
   const destination = inside(posix.join(posix.isAbsolute(request.destination) ? "/" : request.workingFolder, request.destination));
   const found = request.sources.map((source) => ({ source, paths: select(source, context) }));
   const intoFolder =
@@ -32,12 +32,12 @@ export function copyInto(tree: ImageTree, context: readonly ContextEntry[], requ
 
 type OneCopy = CopyRequest & { readonly path: string; readonly intoFolder: boolean };
 
-function copyOne(tree: ImageTree, context: readonly ContextEntry[], request: OneCopy): string[] {
+function copyOne(tree: ImageTree, context: readonly SourceEntry[], request: OneCopy): string[] {
   const { path, destination } = request;
   const single = context.find((entry) => entry.path === path);
   if (single?.kind === "link") return [`${JSON.stringify(path)} is a link, which is followed only inside a copied folder`];
   if (single?.kind === "file") {
-    if (request.refuseArchives && isArchive(single.bytes)) return [`${JSON.stringify(path)} is an archive, which ADD would unpack`];
+    if (request.refuseArchives && isArchive(single.bytes())) return [`${JSON.stringify(path)} is an archive, which ADD would unpack`];
     const at = request.intoFolder ? posix.join(destination, posix.basename(path)) : destination;
     return asList(tree.put(at, placed(single, at, request)));
   }
@@ -52,14 +52,14 @@ function copyOne(tree: ImageTree, context: readonly ContextEntry[], request: One
   ];
 }
 
-function placed(entry: ContextEntry, at: string, request: OneCopy): TreeEntry {
+function placed(entry: SourceEntry, at: string, request: OneCopy): TreeEntry {
   if (entry.kind === "folder") return { kind: "folder" };
   if (entry.kind === "file") return { kind: "file", bytes: entry.bytes, executable: request.executable ?? entry.executable };
   return { kind: "link", target: inside(posix.isAbsolute(entry.target) ? entry.target : posix.join(posix.dirname(at), entry.target)) };
 }
 
 /** The context's paths that a source names; `""` is the whole context; null when it points out of it. */
-function select(source: string, context: readonly ContextEntry[]): string[] | null {
+function select(source: string, context: readonly SourceEntry[]): string[] | null {
   const plain = posix.normalize(source.replace(/^\/+/, "") || ".").replace(/\/$/, "");
   if (plain === ".." || plain.startsWith("../")) return null;
   if (plain === ".") return [""];

@@ -1,5 +1,5 @@
+import type { SourceEntry } from "../../../images/builder.ts";
 import type { Base } from "./bases.ts";
-import type { ContextEntry } from "./context-tar.ts";
 import type { Instruction } from "./instructions.ts";
 import type { Machine } from "./machine.ts";
 import type { Command } from "./start-command.ts";
@@ -11,7 +11,7 @@ export const MACHINE_PATH = "\0";
 /** An image while its Dockerfile is followed, instruction by instruction. */
 export type Draft = {
   readonly dockerfile: string;
-  readonly context: readonly ContextEntry[];
+  readonly context: readonly SourceEntry[];
   readonly machine: Machine;
   /** `<Dockerfile>:<line>: <instruction>: <reason>`. */
   readonly problems: string[];
@@ -32,7 +32,7 @@ export type Draft = {
   command: { readonly at: Instruction; readonly command: Command } | null;
 };
 
-export function emptyDraft(dockerfile: string, context: readonly ContextEntry[], machine: Machine): Draft {
+export function emptyDraft(dockerfile: string, context: readonly SourceEntry[], machine: Machine): Draft {
   return {
     dockerfile,
     context,

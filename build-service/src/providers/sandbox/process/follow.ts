@@ -8,7 +8,7 @@ import type { Command } from "./start-command.ts";
 import { inside } from "./tree.ts";
 import { expand, words } from "./words.ts";
 
-type Follow = (instruction: Instruction, draft: Draft) => void;
+type Follow = (instruction: Instruction, draft: Draft) => void | Promise<void>;
 
 const nothing: Follow = () => {};
 
@@ -35,11 +35,11 @@ const INSTRUCTIONS: Readonly<Record<string, Follow>> = {
 };
 
 /** Lets one instruction change the draft; what can't be honoured becomes one of its problems. Throws `UnreadableWord`. */
-export function follow(instruction: Instruction, draft: Draft): void {
+export async function follow(instruction: Instruction, draft: Draft): Promise<void> {
   const step = INSTRUCTIONS[instruction.keyword];
   if (step === undefined) refuse(instruction, draft, "it can't be honoured without Docker");
   else if (instruction.hereDocument) refuse(instruction, draft, "here-documents can't be honoured without Docker");
-  else step(instruction, draft);
+  else await step(instruction, draft);
 }
 
 /** Adds a problem of one instruction. */
@@ -55,7 +55,7 @@ function scope(draft: Draft): ReadonlyMap<string, string> {
   return draft.from === null ? draft.globalArguments : new Map([...draft.arguments, ...draft.environment]);
 }
 
-function followFrom(instruction: Instruction, draft: Draft): void {
+async function followFrom(instruction: Instruction, draft: Draft): Promise<void> {
   if (draft.from !== null) {
     refuse(instruction, draft, "several stages can't be honoured without Docker");
     return;
@@ -63,7 +63,7 @@ function followFrom(instruction: Instruction, draft: Draft): void {
   const [reference = ""] = words(instruction.text, scope(draft));
   draft.from = instruction;
   if (instruction.flags.length > 0) refuse(instruction, draft, "a process can't be given another platform than this machine's");
-  const found = readBase(reference, draft.machine);
+  const found = await readBase(reference, draft.machine);
   if ("reason" in found) {
     refuse(instruction, draft, found.reason);
     return;
@@ -128,7 +128,7 @@ function followCopy(instruction: Instruction, draft: Draft): void {
   }
 }
 
-function followRun(instruction: Instruction, draft: Draft): void {
+async function followRun(instruction: Instruction, draft: Draft): Promise<void> {
   const command = execForm(instruction.text)?.join(" ") ?? instruction.text;
   if (!isNpmInstall(command) || instruction.flags.length > 0) {
     refuse(instruction, draft, "commands can't be run without Docker, only npm ci and npm install may be skipped");
@@ -140,7 +140,7 @@ function followRun(instruction: Instruction, draft: Draft): void {
     refuse(instruction, draft, `there is no package.json in ${folder} at this line`);
     return;
   }
-  const skipped = skipInstall(command, new TextDecoder().decode(manifest.bytes), draft.machine);
+  const skipped = skipInstall(command, new TextDecoder().decode(await manifest.bytes()), draft.machine);
   if ("reason" in skipped) refuse(instruction, draft, skipped.reason);
   else {
     for (const { name, folder: target } of skipped.packages) draft.packages.set(posix.join(folder, "node_modules", name), target);

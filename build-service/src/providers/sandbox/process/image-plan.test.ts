@@ -2,17 +2,18 @@
 import { buffer } from "node:stream/consumers";
 import { pack } from "tar-stream";
 import { describe, expect, test } from "vitest";
+import { readContext } from "../../../images/stored-context.ts";
 import { type ImagePlan, planImage } from "./image-plan.ts";
 import type { Machine } from "./machine.ts";
 
 const machine: Machine = {
   node: "/opt/node/bin/node",
   nodeVersion: "24.21.0",
-  python: { path: "/usr/bin/python3", version: "3.11.7" },
+  python: async () => ({ path: "/usr/bin/python3", version: "3.11.7" }),
   path: "/usr/bin:/bin",
   sdkVersion: "0.1.0",
   findPackage: (name) => (name === "zod" ? { folder: "/cli/node_modules/zod", version: "4.6.7" } : null),
-  findProgram: (name) => (["npm", "sh", "/usr/bin/env"].includes(name) ? `/usr/bin/${name}` : null),
+  findProgram: (name) => (["npm", "sh", "python3", "/usr/bin/env"].includes(name) ? `/usr/bin/${name}` : null),
 };
 
 const FILES: Readonly<Record<string, string>> = {
@@ -39,11 +40,10 @@ function tarOf(dockerfile: string): Promise<Uint8Array> {
 }
 
 function plan(dockerfile: string, here: Machine = machine): Promise<ImagePlan> {
-  return planImage(
-    { dockerfile: "Dockerfile", tar: () => tarOf(dockerfile) },
-    here,
-    async () => new Map([["node_modules/.bin/agent-env-front-end", "#!"]]),
-  );
+  return planImage({ dockerfile: "Dockerfile", entries: async () => readContext(await tarOf(dockerfile)) }, here, {
+    paths: ["node_modules/.bin/agent-env-front-end"],
+    text: async () => "#!",
+  });
 }
 
 const files = (made: ImagePlan, paths: readonly string[]): string[] => paths.filter((path) => made.tree.get(path)?.kind !== "file");
@@ -203,7 +203,7 @@ describe("P3 a Dockerfile that cannot be honoured is refused with file, line, in
   });
 
   test("a Python image needs python3 here", async () => {
-    const { problems } = await plan("FROM python:3.11\nCMD python x.py", { ...machine, python: null });
+    const { problems } = await plan("FROM python:3.11\nCMD python x.py", { ...machine, python: async () => null, findProgram: () => null });
     expect(problems).toEqual([
       "Dockerfile:1: FROM python:3.11: python3 isn't on this machine's PATH",
       "Dockerfile:2: CMD python x.py: python3 isn't on this machine's PATH",

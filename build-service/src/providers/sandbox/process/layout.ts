@@ -43,9 +43,10 @@ async function interpreters(plan: Pick<ImagePlan, "base">, folder: string, machi
   const bin = join(folder, "bin");
   await mkdir(bin, { recursive: true });
   await symlink(machine.node, join(bin, "node"));
-  if (plan.base === "python" && machine.python !== null) {
-    await symlink(machine.python.path, join(bin, "python"));
-    await symlink(machine.python.path, join(bin, "python3"));
+  const python = plan.base === "python" ? await machine.python() : null;
+  if (python !== null) {
+    await symlink(python.path, join(bin, "python"));
+    await symlink(python.path, join(bin, "python3"));
   }
   return bin;
 }

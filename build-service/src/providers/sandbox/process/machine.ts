@@ -6,12 +6,15 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { sdkVersion } from "../../../infra/sdk-files.ts";
 
+export type Python = { readonly path: string; readonly version: string };
+
 /** What this machine has that servers may be run with. */
 export type Machine = {
   /** Absolute path of the Node that runs agent-env, and its version. */
   readonly node: string;
   readonly nodeVersion: string;
-  readonly python: { readonly path: string; readonly version: string } | null;
+  /** `python3` as it calls itself; null if there is none. Asking takes a while, so it is asked once, when a Dockerfile needs it. */
+  python(): Promise<Python | null>;
   readonly path: string;
   /** The version of `@agent-env/sdk` that this agent-env brings. */
   readonly sdkVersion: string;
@@ -25,7 +28,7 @@ const PackageJson = z.object({ version: z.string() });
 
 let seen: Promise<Machine> | null = null;
 
-/** This machine, looked at once a process: asking Python for its version takes a while. */
+/** This machine, looked at once a process. */
 export function thisMachine(): Promise<Machine> {
   seen ??= lookAtMachine();
   return seen;
@@ -34,11 +37,15 @@ export function thisMachine(): Promise<Machine> {
 async function lookAtMachine(): Promise<Machine> {
   const path = process.env.PATH ?? "";
   const findProgram = (name: string): string | null => programOn(path, name);
-  const python = findProgram("python3");
+  let python: Promise<Python | null> | null = null;
   return {
     node: process.execPath,
     nodeVersion: process.versions.node,
-    python: python === null ? null : await pythonAt(python),
+    python() {
+      const program = findProgram("python3");
+      python ??= program === null ? Promise.resolve(null) : pythonAt(program);
+      return python;
+    },
     path,
     sdkVersion: await sdkVersion(),
     findPackage,
@@ -57,7 +64,7 @@ export function programOn(path: string, name: string): string | null {
 }
 
 /** `sys.executable`, since what is on a PATH may be a script that finds the interpreter by variables a server isn't given. */
-async function pythonAt(path: string): Promise<Machine["python"]> {
+async function pythonAt(path: string): Promise<Python> {
   const program = "import platform, sys; print(sys.executable); print(platform.python_version())";
   const { stdout } = await promisify(execFile)(path, ["-I", "-c", program]);
   const [executable = path, version = ""] = stdout.trim().split("\n");

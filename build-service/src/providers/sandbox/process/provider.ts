@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { LeftUp } from "../../../deploy/deployment.ts";
 import { stateLabel } from "../../../deploy/labels.ts";
-import { sdkFiles } from "../../../infra/sdk-files.ts";
+import { sdkBaseFiles } from "../../../infra/sdk-files.ts";
 import { SANDBOXES } from "../../capabilities.ts";
 import type { Labelled, SandboxProvider } from "../provider.ts";
 import { endGroup, ownMembers } from "./end-group.ts";
@@ -21,7 +21,7 @@ export const processProvider: SandboxProvider = {
   },
 
   async imageProblems(image) {
-    return (await planImage(image, await thisMachine(), sdkFiles)).problems;
+    return (await planImage(image, await thisMachine(), sdkBaseFiles)).problems;
   },
 
   async open(spec, context) {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { objectKey, UserError } from "@agent-env/protocol";
 import type { DeployContext } from "../../../deploy/deployment.ts";
 import { attemptOf, settled } from "../../../deploy/readiness.ts";
+import { readContext } from "../../../images/stored-context.ts";
 import { WRITE_IMAGE_ANEW } from "../../../images/write-anew.ts";
 import { gatewayBundle } from "../../../infra/gateway-bundle.ts";
-import { sdkFiles } from "../../../infra/sdk-files.ts";
+import { sdkBaseFiles } from "../../../infra/sdk-files.ts";
 import { firstFree, type HeldPort, holdPort, PUBLISHED_PORTS } from "../ports.ts";
 import type { Address, SandboxSession, Service } from "../provider.ts";
 import { planImage } from "./image-plan.ts";
@@ -91,16 +92,16 @@ export function processSession(folder: string, empty: Registration, machine: Mac
   async function layOutImage(service: Service, own: string): Promise<LaidOut> {
     const image = service.image;
     if (image === null) throw new Error(`${service.name} has no image`);
-    const tar = async (): Promise<Uint8Array> => {
+    const entries = async () => {
       const stored = await context.store.objects.get(objectKey(image.build_context_object_url));
-      if (stored !== null) return stored.bytes;
+      if (stored !== null) return readContext(stored.bytes);
       throw new UserError({
         what: `${image.id} v${image.version}: its build context ${image.build_context_object_url} isn't in the store`,
         why: "sandbox process runs an image from that context",
         next: WRITE_IMAGE_ANEW,
       });
     };
-    const plan = await planImage({ dockerfile: image.dockerfile_path, tar }, machine, sdkFiles);
+    const plan = await planImage({ dockerfile: image.dockerfile_path, entries }, machine, sdkBaseFiles);
     const [first] = plan.problems;
     if (first !== undefined) {
       throw new UserError({

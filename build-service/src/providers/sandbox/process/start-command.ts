@@ -37,7 +37,7 @@ export function missingProgram(argv: readonly string[], workingFolder: string, t
 }
 
 function programOfBase(program: string | null, machine: Machine): string | null {
-  return program?.startsWith("python") && machine.python === null ? "python3 isn't on this machine's PATH" : null;
+  return program?.startsWith("python") && machine.findProgram("python3") === null ? "python3 isn't on this machine's PATH" : null;
 }
 
 /** The first program of a shell line, where that is plain to see. */

@@ -3,7 +3,7 @@ import { dirname, join, posix, relative } from "node:path";
 
 /** `target` of a link is a path of the image too: absolute, and within it. */
 export type TreeEntry =
-  | { readonly kind: "file"; readonly bytes: Uint8Array; readonly executable: boolean }
+  | { readonly kind: "file"; bytes(): Uint8Array | Promise<Uint8Array>; readonly executable: boolean }
   | { readonly kind: "folder" }
   | { readonly kind: "link"; readonly target: string };
 
@@ -36,7 +36,7 @@ export class ImageTree {
     for (const [path, entry] of this.#entries) {
       const at = join(root, path);
       if (entry.kind === "folder") await mkdir(at, { recursive: true });
-      else if (entry.kind === "file") await writeFile(at, entry.bytes, { flag: "wx", mode: entry.executable ? 0o755 : 0o644 });
+      else if (entry.kind === "file") await writeFile(at, await entry.bytes(), { flag: "wx", mode: entry.executable ? 0o755 : 0o644 });
       else await symlink(relative(dirname(at), join(root, entry.target)), at);
     }
   }

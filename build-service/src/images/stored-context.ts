@@ -3,20 +3,15 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { UserError } from "@agent-env/protocol";
 import { extract } from "tar-stream";
-import { WRITE_IMAGE_ANEW } from "../../../images/write-anew.ts";
-
-/** One entry of a build context. `path` is relative, with `/`, and has no `.` or `..` segment. */
-export type ContextEntry =
-  | { readonly kind: "file"; readonly path: string; readonly bytes: Uint8Array; readonly executable: boolean }
-  | { readonly kind: "folder"; readonly path: string }
-  | { readonly kind: "link"; readonly path: string; readonly target: string };
+import type { SourceEntry } from "./builder.ts";
+import { WRITE_IMAGE_ANEW } from "./write-anew.ts";
 
 /**
  * The entries of a stored context. What we write holds files, folders and links with plain relative paths; a tar with
  * anything else in it was made by somebody else, and is refused whole with a `UserError`.
  */
-export async function readContext(tar: Uint8Array): Promise<readonly ContextEntry[]> {
-  const entries = new Map<string, ContextEntry>();
+export async function readContext(tar: Uint8Array): Promise<readonly SourceEntry[]> {
+  const entries = new Map<string, SourceEntry>();
   const reader = Readable.from([tar]).pipe(extract());
   for await (const entry of reader) {
     const { name, type, mode, linkname } = entry.header;
@@ -24,7 +19,7 @@ export async function readContext(tar: Uint8Array): Promise<readonly ContextEntr
     if (!isPlain(path)) throw forged(name, "leaves the folder that it is unpacked into, or isn't written plainly");
     const bytes = await buffer(entry);
     if (type === "file" || type === "contiguous-file") {
-      entries.set(path, { kind: "file", path, bytes, executable: ((mode ?? 0) & 0o100) !== 0 });
+      entries.set(path, { kind: "file", path, bytes: () => bytes, executable: ((mode ?? 0) & 0o100) !== 0 });
     } else if (type === "directory") entries.set(path, { kind: "folder", path });
     else if (type === "symlink") entries.set(path, { kind: "link", path, target: linkname ?? "" });
     else throw forged(name, `is a ${type}, and a context holds files, folders and symbolic links`);
