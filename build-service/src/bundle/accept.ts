@@ -22,7 +22,7 @@ export function acceptContext(options: {
 
   function problem(code: ProblemCode, message: string, place: ProblemPlace = "toml"): void {
     const path = place === "toml" ? tomlPath(entry) : place === "entry" ? entry.path : `${entry.path}/${place.path}`;
-    problems.push({ code, path: shownText(path), message });
+    problems.push({ code, path: shownText(path), message: shownText(message) });
   }
 
   function accepted(): Fields {
@@ -54,7 +54,11 @@ export function acceptContext(options: {
       problem("unknown-provider", `env_provider_type: there is no provider ${shownValue(provider)}: installed are ${names}${why}`);
     }
     const name = namedBy === null ? null : await environmentName(namedBy);
-    return { ...fields, env_provider_type: String(provider), ...(name === null ? {} : { environment_name: name }) };
+    return {
+      ...fields,
+      env_provider_type: typeof provider === "string" ? provider : "",
+      ...(name === null ? {} : { environment_name: name }),
+    };
   }
 
   async function environmentName(imageKey: string): Promise<string | null> {
@@ -102,8 +106,9 @@ export function acceptContext(options: {
     oneFile() {
       const [only, ...others] = files();
       if (only !== undefined && others.length === 0) return only;
-      if (only === undefined) problem("no-files", "has no file to write", "entry");
-      else problem("one-file", `holds one file, and has ${others.length + 1}`, "entry");
+      // What can't be read has been told of.
+      if (only === undefined && sources?.files().problems.length === 0) problem("no-files", "has no file to write", "entry");
+      if (only !== undefined) problem("one-file", `holds one file, and has ${others.length + 1}`, "entry");
       return null;
     },
     problem,

@@ -56,5 +56,5 @@ function taskProblems(entry: TaskEntry, steps: readonly Step[]): Problem[] {
     const late = (dependencies(step) ?? []).filter((id) => ids.includes(id) && !ids.slice(0, index).includes(id));
     if (late.length > 0) messages.push(`step '${step.id}' depends on ${listed(late)}, and only earlier steps can be waited for`);
   });
-  return messages.map((message) => ({ code: "bad-task", path: shownText(entry.path), message }));
+  return messages.map((message) => ({ code: "bad-task", path: shownText(entry.path), message: shownText(message) }));
 }

@@ -1,6 +1,6 @@
 import { foldName, type Kind, LOCAL_PREFIX, type Problem } from "@agent-env/protocol";
 import { type Bundle, type Entry, KIND_FOLDERS, KIND_OF } from "./bundle.ts";
-import { shownAscii, shownValue } from "./shown.ts";
+import { shownAscii, shownText, shownValue } from "./shown.ts";
 
 /** What a reference names: something that this bundle writes, something of a store, or an id of this bundle that isn't there. */
 export type Target = { readonly in: "bundle" | "store" | "nowhere"; readonly kind: Kind; readonly id: string };
@@ -11,15 +11,18 @@ export type BuiltId = { readonly id: string };
 
 export type Lookup = (text: string, kind: Kind, types: readonly string[] | undefined) => Found;
 
-/** Looks a name or id up in the bundle, and takes what isn't there for a store id (4-bundle §3.4, §3.6). */
-export function lookupIn(bundle: Bundle, built: readonly BuiltId[]): Lookup {
+/**
+ * Looks a name or id up in the bundle, and takes what isn't there for a store id (4-bundle §3.4, §3.6). `untyped` are
+ * entries of types that nobody knows: they are refused by themselves, and fit wherever they are named.
+ */
+export function lookupIn(bundle: Bundle, built: readonly BuiltId[], untyped: ReadonlySet<Entry>): Lookup {
   const builtIds = new Set(built.map(({ id }) => id));
   const { entries, idRoot } = bundle;
 
   return (text, kind, types) => {
     const own = entries.filter((entry) => entry.kind === kind);
     const match = own.find(({ name, id }) => name === text || id === text);
-    if (match !== undefined) return fitting(match, kind, types);
+    if (match !== undefined) return fitting(match, kind, untyped.has(match) ? undefined : types);
     if (kind === "artifact" && builtIds.has(text)) return fittingImage(text, types);
     if (text.startsWith(LOCAL_PREFIX)) return localTarget(text, kind, types);
     return nearMiss(text, own, kind) ?? { target: { in: "store", kind, id: text } };
@@ -49,12 +52,11 @@ export function lookupIn(bundle: Bundle, built: readonly BuiltId[]): Lookup {
       };
     }
     const folders = KIND_FOLDERS.filter((folder) => KIND_OF[folder] === kind);
-    const ignored = bundle.ignored.find((path) => folders.some((folder) => path === `${folder}/${text}`));
-    if (ignored === undefined) return null;
-    return {
-      code: "ignored-ref",
-      message: `names the file ${ignored}, which the bundle ignores: an entry there is a folder, or a file with the right suffix`,
-    };
+    const folder = folders.find((candidate) => bundle.ignored.includes(`${candidate}/${text}`));
+    if (folder === undefined) return null;
+    const entry = kind === "task" ? "is a file that ends in .json" : "is a folder: put the file into one";
+    const message = `names the file ${shownText(`${folder}/${text}`)}, which the bundle ignores: an entry of ${folder}/ ${entry}`;
+    return { code: "ignored-ref", message };
   }
 }
 

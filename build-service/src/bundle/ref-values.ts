@@ -14,6 +14,7 @@ export function tomlRef(value: unknown, kind: Kind): WrittenRef | { readonly pro
   const { version } = value;
   if (typeof text !== "string") return { problem };
   if (version === undefined) return checkedText(text, null, problem);
+  if (typeof version === "number") return { problem: `${problem}: a number with a point is no whole one in TOML` };
   if (typeof version !== "bigint" || version < 1n || version > BigInt(Number.MAX_SAFE_INTEGER)) return { problem };
   return checkedText(text, Number(version), problem);
 }

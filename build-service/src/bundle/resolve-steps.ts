@@ -7,7 +7,7 @@ import { isStepOfOriginal } from "./original-steps.ts";
 import { pinnedMessage, refuse } from "./ref-problems.ts";
 import { idProblem } from "./ref-values.ts";
 import type { ResolvedRef, ResolvedTask } from "./resolved.ts";
-import { shownText, shownValue } from "./shown.ts";
+import { listed, shownText, shownValue } from "./shown.ts";
 import { isTable } from "./toml.ts";
 
 type StepRefs = (ResolvedRef & { readonly step: Step })[];
@@ -89,6 +89,6 @@ function dependencyProblems(entry: TaskEntry, step: Step): Problem[] {
     .map((id) => ({
       code: "depends-on",
       path,
-      message: `${shownValue(id)} is no step of this task: its steps are ${entry.steps.map((other) => other.id).join(", ")}`,
+      message: `${shownValue(id)} is no step of this task: its steps are ${listed(entry.steps.map((other) => other.id))}`,
     }));
 }

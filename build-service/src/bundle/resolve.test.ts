@@ -77,7 +77,7 @@ describe("B2.2 what an image key takes", () => {
       "a version that is no whole number",
       'backend_image = { artifact = "crm-image", version = 1.0 }',
       [
-        'bad-ref envs/x: backend_image: expected "<name or id>" or { artifact = "<name or id>", version = <whole number from 1> }, and found {"artifact":"crm-image","version":1}',
+        'bad-ref envs/x: backend_image: expected "<name or id>" or { artifact = "<name or id>", version = <whole number from 1> }, and found {"artifact":"crm-image","version":1}: a number with a point is no whole one in TOML',
       ],
     ],
   ];
@@ -125,7 +125,7 @@ describe("B5 references", () => {
         "envs/m/env.toml": 'type = "multi"\nmcp_server_envs = [{ env = "crm", version = 1 }, "site", "Crm", "stray"]\n',
       },
       [
-        "ignored-ref envs/m: mcp_server_envs[3]: names the file envs/stray, which the bundle ignores: an entry there is a folder, or a file with the right suffix",
+        "ignored-ref envs/m: mcp_server_envs[3]: names the file envs/stray, which the bundle ignores: an entry of envs/ is a folder: put the file into one",
         'near-ref envs/m: mcp_server_envs[2]: "Crm" isn\'t in this bundle, but "crm" is: names are case-sensitive',
         'pinned envs/m: mcp_server_envs[0]: "crm" is this bundle\'s own, which is written by this run and has no fixed version: leave out the version',
         'wrong-kind envs/m: mcp_server_envs[1]: "site" is this bundle\'s env of type website (envs/site), and the field takes an env of type mcp_server',
@@ -175,8 +175,8 @@ describe("B5 references", () => {
         "tasks/t.json": task({ id: "a", type: "deploy_evn" }, { id: "b", type: "prompt_agent" }, { id: "c", type: "review" }),
       },
       [
-        "infra-type envs/g: gateway_server is no type of a bundle's env: a run builds it when it is missing; the setting that will choose another, [envs] default_gateway_env_id, isn't read yet",
-        "infra-type envs/s: service_db is no type of a bundle's env: a run that needs one will build it, and none does yet; the setting that will choose another, [envs] default_service_db_env_id, isn't read yet",
+        "infra-type envs/g: gateway_server is no type of a bundle's env: a run builds the one in use when it is missing; [envs] default_gateway_env_id chooses another",
+        "infra-type envs/s: service_db is no type of a bundle's env: a run that needs one will build it, and none does yet; [envs] default_service_db_env_id, which will choose another, isn't used yet",
         'unknown-type agents/b: there is no agent type "a2a_agent": none is known yet',
         'unknown-type artifacts/c: there is no artifact type "cli": known are docker_image, environment, environment_universe, file, file_artifact_universe',
         'unknown-type envs/a: there is no env type "mcp": known are mcp_server, multi, website',
@@ -197,7 +197,7 @@ describe("B5 references", () => {
       },
       [
         "depends-on tasks/t.json: step 'a': depends_on: expected a list of step ids, and found \"b\"",
-        "depends-on tasks/t.json: step 'b': depends_on: \"z\" is no step of this task: its steps are a, b",
+        'depends-on tasks/t.json: step \'b\': depends_on: "z" is no step of this task: its steps are "a" and "b"',
       ],
     ],
   ];

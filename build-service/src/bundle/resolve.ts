@@ -18,6 +18,7 @@ export function resolveBundle(bundle: Bundle, registry: Registry): Resolved {
   const lookup = lookupIn(
     bundle,
     typed.flatMap((item) => (item.what === "typed" ? item.builds : [])),
+    new Set(typed.flatMap((item) => (item.what === "unknown" ? [item.entry] : []))),
   );
   return { bundle, entries: typed.map((item) => resolveTyped(item, lookup, registry)) };
 }
@@ -48,14 +49,17 @@ function withImages(entry: Entry, registry: Registry): Typed {
 }
 
 const INFRASTRUCTURE = new Map([
-  ["gateway_server", { setting: "default_gateway_env_id", by: "a run builds it when it is missing" }],
-  ["service_db", { setting: "default_service_db_env_id", by: "a run that needs one will build it, and none does yet" }],
+  ["gateway_server", "a run builds the one in use when it is missing; [envs] default_gateway_env_id chooses another"],
+  [
+    "service_db",
+    "a run that needs one will build it, and none does yet; [envs] default_service_db_env_id, which will choose another, isn't used yet",
+  ],
 ]);
 
 function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Problem {
   const infra = entry.kind === "env" ? INFRASTRUCTURE.get(entry.type) : undefined;
   if (infra !== undefined) {
-    const message = `${entry.type} is no type of a bundle's env: ${infra.by}; the setting that will choose another, [envs] ${infra.setting}, isn't read yet`;
+    const message = `${entry.type} is no type of a bundle's env: ${infra}`;
     return { code: "infra-type", path: shownText(entry.path), message };
   }
   const known = typeNames(registry, entry.kind);

@@ -39,6 +39,6 @@ export function deployProblems(entity: CheckedEntity, registry: Registry, childN
   return deployRefusals({ provider, type: type.type, servers }).map(({ code, server, reason }) => {
     const field = server?.field ?? null;
     const path = code === "name-shared" ? entry.path : field === null ? tomlPath(entry) : `${entry.path}: ${field}`;
-    return { code, path: shownText(path), message: reason };
+    return { code, path: shownText(path), message: shownText(reason) };
   });
 }

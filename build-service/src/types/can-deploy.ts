@@ -60,10 +60,13 @@ function containerRefusals({ servers }: EnvToDeploy): DeployRefusal[] {
   const taken = new Map<string, NamedServer>();
   const refusals: DeployRefusal[] = [];
   for (const server of servers) {
+    // Two sites of one name share both containers: that is one mistake.
+    const told = new Set<NamedServer>();
     for (const container of serverContainers(server)) {
       const other = taken.get(container.toLowerCase());
       if (other === undefined) taken.set(container.toLowerCase(), server);
-      else refusals.push(containerTwice(server, container, other));
+      else if (!told.has(other)) refusals.push(containerTwice(server, container, other));
+      if (other !== undefined) told.add(other);
     }
   }
   return refusals;
