@@ -85,8 +85,8 @@ export type DigestCache = Map<string, FileDigest>;
 
 function sourceOf(unit: WriteUnit & { readonly what: "image" }, platform: string | null, digests: DigestCache): ImageSource {
   const { dockerfile } = unit.image;
-  const files = unit.entity.sources?.context(unit.image).files ?? [];
-  return imageSource({ files, dockerfile, platform, shown: unit.entryPath, digests });
+  const { files = [], others = [] } = unit.entity.sources?.context(unit.image) ?? {};
+  return imageSource({ files, others, dockerfile, platform, shown: unit.entryPath, digests });
 }
 
 /** The inputs that a write has by itself, whatever it references (4-bundle §9.2). */

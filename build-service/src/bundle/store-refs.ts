@@ -15,8 +15,13 @@ export type StoreView = {
   record(kind: Kind, id: string, version: number | null): AnyRecord | undefined;
 };
 
-/** Reads what the references name in the store, each once. Writes nothing. */
-export async function readStoreRefs(bundle: Bundle, refs: readonly ResolvedRef[], store: Store): Promise<StoreView> {
+/** Reads what the references name in the store, each once. Writes nothing. `places` says where else was looked, for messages. */
+export async function readStoreRefs(
+  bundle: Bundle,
+  refs: readonly ResolvedRef[],
+  store: Store,
+  places = "in this bundle or in the store",
+): Promise<StoreView> {
   const records = new Map<string, AnyRecord>();
   const found = new Map<string, StoreRef>();
   const problems: Problem[] = [];
@@ -25,7 +30,7 @@ export async function readStoreRefs(bundle: Bundle, refs: readonly ResolvedRef[]
     const { kind, id } = target;
     const key = refKey(kind, id, version);
     const known = records.get(key);
-    const read = known === undefined ? await readOne(store, kind, id, version) : { record: known };
+    const read = known === undefined ? await readOne(store, { kind, id, version, places }) : { record: known };
     if ("code" in read) {
       problems.push({ code: read.code, path: at, message: `${read.message}${hint(bundle, id)}` });
       continue;
@@ -52,11 +57,13 @@ function refKey(kind: Kind, id: string, version: number | null): string {
 
 type Missing = { readonly code: "not-stored" | "store-unreadable"; readonly message: string };
 
-async function readOne(store: Store, kind: Kind, id: string, pinned: number | null): Promise<{ readonly record: AnyRecord } | Missing> {
+type Wanted = { readonly kind: Kind; readonly id: string; readonly version: number | null; readonly places: string };
+
+async function readOne(store: Store, { kind, id, version: pinned, places }: Wanted): Promise<{ readonly record: AnyRecord } | Missing> {
   try {
     const latest = await latestVersion(store, kind, id);
     const what = `no ${kind} ${JSON.stringify(id)}`;
-    if (latest === 0) return { code: "not-stored", message: `there is ${what} in this bundle or in the store` };
+    if (latest === 0) return { code: "not-stored", message: `there is ${what} ${places}` };
     const version = pinned ?? latest;
     const record = await readVersion(store, kind, id, version);
     if (record !== null) return { record };

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { UserError } from "@agent-env/protocol";
 import { pack } from "tar-stream";
-import type { EntryFile } from "../bundle/folder-files.ts";
+import type { EntryFile, OtherItem } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
 import type { ImageSource, SourceEntry } from "./builder.ts";
-import { contextEntries, type FileDigest, fileDigest, sourceDigest } from "./digest.ts";
+import { contextEntries, type FileDigest, fileDigest, linkTarget, otherDigests, sourceDigest } from "./digest.ts";
 
 /**
  * The files' digests by path. Throws a UserError when a file can't be read. `known` holds digests by place on the disk:
@@ -34,13 +34,14 @@ function readableDigest(file: EntryFile, shown: string): FileDigest {
 /** What an image is built from: those files, as they are now. `shown` is their folder, for messages. */
 export function imageSource(options: {
   readonly files: readonly EntryFile[];
+  readonly others?: readonly OtherItem[];
   readonly dockerfile: string;
   readonly platform: string | null;
   readonly shown: string;
   readonly digests?: Map<string, FileDigest>;
 }): ImageSource {
-  const { files, dockerfile, platform, shown } = options;
-  const digests = fileDigests(files, shown, options.digests);
+  const { files, others = [], dockerfile, platform, shown } = options;
+  const digests = { ...fileDigests(files, shown, options.digests), ...otherDigests(others) };
   const dockerfileDisk = files.find(({ path }) => path === dockerfile)?.disk;
   if (dockerfileDisk === undefined) throw new Error(`${shown}: ${dockerfile} isn't in its own context`);
   return {
@@ -64,17 +65,24 @@ function bytesIn(files: readonly EntryFile[], shown: string): BytesOf {
 
 /** A context's entries, to be looked into without packing it. */
 export function lookedInto(digests: Readonly<Record<string, FileDigest>>, bytesOf: BytesOf): SourceEntry[] {
-  return contextEntries(digests).map(([path, mode, sha256]) =>
-    sha256 === null ? { kind: "folder", path } : { kind: "file", path, executable: mode === "755", bytes: () => bytesOf(path, sha256) },
-  );
+  return contextEntries(digests).map((entry) => {
+    const [path, mode, sha256] = entry;
+    const target = linkTarget(entry);
+    if (target !== null) return { kind: "link", path, target };
+    if (sha256 === null) return { kind: "folder", path };
+    return { kind: "file", path, executable: mode === "755", bytes: () => bytesOf(path, sha256) };
+  });
 }
 
 /** A context as a tar that is the same on every machine: sorted, without times and owners, two modes (4-bundle §10.2). */
 export async function packedContext(digests: Readonly<Record<string, FileDigest>>, bytesOf: BytesOf): Promise<Uint8Array> {
   const tar = pack();
-  for (const [path, mode, sha256] of contextEntries(digests)) {
+  for (const entry of contextEntries(digests)) {
+    const [path, mode, sha256] = entry;
+    const target = linkTarget(entry);
     const header = { mode: Number.parseInt(mode, 8), mtime: new Date(0), uid: 0, gid: 0, uname: "", gname: "" };
-    if (sha256 === null) tar.entry({ ...header, name: `${path}/`, type: "directory" });
+    if (target !== null) tar.entry({ ...header, name: path, type: "symlink", linkname: target });
+    else if (sha256 === null) tar.entry({ ...header, name: `${path}/`, type: "directory" });
     else tar.entry({ ...header, name: path, type: "file" }, bytesOf(path, sha256));
   }
   tar.finalize();

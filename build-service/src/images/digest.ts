@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { byCodePoint } from "../bundle/code-points.ts";
+import type { OtherItem } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
 
-/** Of a file, as a context or a ledger row shows it: `sha256:<hex>`, with `+x` appended when it is executable. */
+/**
+ * Of a file, as a context or a ledger row shows it: `sha256:<hex>`, with `+x` appended when it is executable. A put's
+ * context has two more: `link:<target>`, and `folder` for an empty one.
+ */
 export type FileDigest = string;
+const EMPTY_FOLDER: FileDigest = "folder";
+const LINK = "link:";
 
 const chunk = Buffer.allocUnsafe(1024 * 1024);
 
@@ -27,8 +33,18 @@ export function withMode(hex: string, executable: boolean): FileDigest {
   return `sha256:${hex}${executable ? "+x" : ""}`;
 }
 
-/** One line of a context: `[path, mode, hex sha256]`, null for a folder's. */
-export type ContextEntry = readonly [path: string, mode: "644" | "755", sha256: string | null];
+/** What a folder that is taken as it is holds beside files, as digests by path. */
+export function otherDigests(others: readonly OtherItem[]): Record<string, FileDigest> {
+  return Object.fromEntries(others.map((item) => [item.path, item.is === "folder" ? EMPTY_FOLDER : `${LINK}${item.target}`]));
+}
+
+/** One line of a context: `[path, mode, hex sha256]`, null for a folder's, `link:<target>` for a link's. */
+export type ContextEntry = readonly [path: string, mode: "644" | "755" | "777", content: string | null];
+
+/** Where an entry of a context leads, if it is a link. */
+export function linkTarget([, , content]: ContextEntry): string | null {
+  return content?.startsWith(LINK) ? content.slice(LINK.length) : null;
+}
 
 /** The context's entries by code point of their path: each file, and each folder that holds one (4-bundle §10.1). */
 export function contextEntries(files: Readonly<Record<string, FileDigest>>): ContextEntry[] {
@@ -38,9 +54,14 @@ export function contextEntries(files: Readonly<Record<string, FileDigest>>): Con
       const folder = path.slice(0, slash);
       entries.set(folder, [folder, "755", null]);
     }
-    entries.set(path, [path, digest.endsWith("+x") ? "755" : "644", hexOf(digest)]);
+    entries.set(path, entryOf(path, digest));
   }
   return [...entries.values()].sort(([a], [b]) => byCodePoint(a, b));
+}
+
+function entryOf(path: string, digest: FileDigest): ContextEntry {
+  if (digest === EMPTY_FOLDER) return [path, "755", null];
+  return digest.startsWith(LINK) ? [path, "777", digest] : [path, digest.endsWith("+x") ? "755" : "644", hexOf(digest)];
 }
 
 /** The source digest of an image, scheme 1: 64 hex digits. */
