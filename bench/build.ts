@@ -53,7 +53,7 @@ async function make(bundle: string, store: Awaited<ReturnType<typeof openLocalSt
   const { plan, problems } = await planBundle({ folder: bundle, selection: { tasks: [], evals: [] }, store, engine: builder });
   if (plan === null) throw new Error(`the bundle of the bench is refused: ${JSON.stringify(problems)}`);
   const { signal } = new AbortController();
-  await materialize(plan, { store, builder, emit: () => undefined, runId: newRunId(new Date()), signal });
+  await materialize(plan, { store, builder, buildsAtOnce: 2, emit: () => undefined, runId: newRunId(new Date()), signal });
 }
 
 /** A bundle with one env and a task that deploys it. Gives the env's folder, which is the build's context. */

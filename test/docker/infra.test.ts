@@ -14,7 +14,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
   test("is written and built where it is missing, and a rerun writes and builds nothing", async () => {
     await using place = await testBed();
     const context = { ...place, builder, owner: "run-1" };
-    expect(await gatewayToWrite(place.store)).toBe("it is not in the store");
+    expect(await gatewayToWrite(place)).toBe("it is not in the store");
 
     const image = await ensureGateway(context);
     const { digest } = await gatewaySource();
@@ -29,7 +29,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
     });
 
     const before = await place.store.objects.list("");
-    expect(await gatewayToWrite(place.store)).toBeNull();
+    expect(await gatewayToWrite(place)).toBeNull();
     expect(await ensureGateway(context)).toEqual(image);
     expect(await place.store.objects.list("")).toEqual(before);
   });
@@ -39,7 +39,7 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
     const old = await storedImage(place.store, { Dockerfile: "FROM scratch\n" }, "default__env_image");
     await putNextVersion(place.store, "artifact", old, {});
     await putNextVersion(place.store, "env", gatewayEnv({ build_inputs_sha256: "0".repeat(64) }), {});
-    expect(await gatewayToWrite(place.store)).toBe("this agent-env's image is not in the store");
+    expect(await gatewayToWrite(place)).toBe("this agent-env's image is not in the store");
     const image = await ensureGateway({ ...place, builder, owner: "run-1" });
     expect(image.version).toBe(2);
     expect(await readVersion(place.store, "env", "default", 2)).toMatchObject({ docker_image_artifact: { version: 2 } });
@@ -50,9 +50,9 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
     const { digest } = await gatewaySource();
     const madeFrom = createHash("sha256").update(`${digest}\0`).digest("hex");
     await putNextVersion(place.store, "env", gatewayEnv({ build_inputs_sha256: madeFrom }), {});
-    expect(await gatewayToWrite(place.store)).toBe("this agent-env's image is not in the store");
+    expect(await gatewayToWrite(place)).toBe("this agent-env's image is not in the store");
     expect(await ensureGateway({ ...place, builder, owner: "run-1" })).toMatchObject({ version: 1, source_digest: digest });
-    expect(await gatewayToWrite(place.store)).toBeNull();
+    expect(await gatewayToWrite(place)).toBeNull();
   });
 
   test("of someone's own is used as it is", async () => {

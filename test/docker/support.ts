@@ -31,6 +31,7 @@ export async function testBed(): Promise<DeployContext & { readonly events: Stag
     signal: abort.signal,
     abort: (reason) => abort.abort(reason),
     edgeUrl: "http://localhost:8787",
+    gatewayEnvId: "default",
     [Symbol.asyncDispose]: async () => {
       // What a failed test left.
       const left = noEngine === undefined ? await localProvider.labelled({ stateDir: folder.path }) : [];

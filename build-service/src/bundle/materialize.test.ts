@@ -134,6 +134,7 @@ describe("B8.5 two runs at once", () => {
       store,
       emit: ({ kind }) => kind === "wait" && stop.abort(new Error("stopped")),
       builder: null,
+      buildsAtOnce: 2,
       runId: "r",
       signal: stop.signal,
     });
@@ -261,7 +262,14 @@ describe("files that change while they are written", () => {
     const store = memoryStore();
     const planned = await plan({ folder: folder.path, store });
     writeTree(folder.path, { "envs/items/server.ts": EDITED });
-    const made = materialize(planned, { store, emit: () => {}, builder: null, runId: "r", signal: new AbortController().signal });
+    const made = materialize(planned, {
+      store,
+      emit: () => {},
+      builder: null,
+      buildsAtOnce: 2,
+      runId: "r",
+      signal: new AbortController().signal,
+    });
     await expect(made).rejects.toMatchObject({
       message: "envs/items/server.ts: changed after the run had read it",
       next: "run the command again",

@@ -9,13 +9,13 @@ import { type DecideContext, decideAgain, type UnitPlan } from "./plan-writes.ts
 import { sideBySide } from "./side-by-side.ts";
 import { finishUnit, type PreparedVersion, prepareUnit, type WriteContext } from "./write-unit.ts";
 
-const BUILDS_AT_ONCE = 2;
-
 export type MakeRequest = {
   readonly store: Store;
   readonly emit: Emit;
   /** Null where no selected deploy needs a built image. */
   readonly builder: ImageBuilder | null;
+  /** `[build] concurrency`. */
+  readonly buildsAtOnce: number;
   readonly runId: string;
   readonly signal: AbortSignal;
 };
@@ -58,7 +58,9 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   // An image needs nothing that is written here, so all of them can be decided, and built, ahead of their turn.
   const images = new Map<string, UnitPlan>();
   for (const unit of units) if (unit.source !== null) images.set(unit.unit.key, await decideAgain(unit, versions, deciding));
-  const builds = sideBySide([...images.values()], BUILDS_AT_ONCE, signal, (unit, building) => prepareUnit(unit, writing(unit, building)));
+  const builds = sideBySide([...images.values()], request.buildsAtOnce, signal, (unit, building) =>
+    prepareUnit(unit, writing(unit, building)),
+  );
 
   const made: UnitPlan[] = [];
   try {

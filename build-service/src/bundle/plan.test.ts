@@ -266,7 +266,14 @@ describe("B9 a store reference without a version", () => {
     expect(planned.storeRefs).toEqual([{ kind: "env", id: "mail", version: 1, pinned: false }]);
     await putMail(store);
     expect((await plannedEnv(planned, store, `${planned.bundle.idRoot}/both`)).servers.map(({ name }) => name)).toEqual(["own", "mail"]);
-    const made = await materialize(planned, { store, emit: () => {}, builder: null, runId: "run", signal: new AbortController().signal });
+    const made = await materialize(planned, {
+      store,
+      emit: () => {},
+      builder: null,
+      buildsAtOnce: 2,
+      runId: "run",
+      signal: new AbortController().signal,
+    });
     expect(made.versionOf("env", "mail")).toBe(1);
     const key = store
       .keys()

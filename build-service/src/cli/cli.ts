@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { z } from "zod";
+import { readSettings, type Settings } from "../config/settings.ts";
 import { reportFailure } from "./failure.ts";
-import type { CommonOptions, Io } from "./io.ts";
+import type { CommonOptions, Io, ProcessIo } from "./io.ts";
 
 /** A command: its words and options, and what it does. `end` takes the exit code. */
 export type AddCommand = (parent: Command, io: Io, end: (exitCode: number) => void) => void;
@@ -18,8 +19,17 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 };
 
 /** Runs one command line. Gives the exit code; every failure has been said by then. */
-export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+export async function runCli(argv: readonly string[], processIo: ProcessIo): Promise<number> {
   let exitCode = 0;
+  let config: string | null = null;
+  let settings: Settings | null = null;
+  const io: Io = {
+    ...processIo,
+    settings() {
+      settings ??= settingsFor(processIo, config);
+      return settings;
+    },
+  };
   const program = new Command("agent-env")
     .description("Turns a folder of MCP servers and websites into running environments for AI agents.")
     .version(version(), "-V, --version", "print the version")
@@ -32,6 +42,11 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     });
   }
   prepare(program, io);
+  program.hook("preAction", (_program, command) => {
+    config = command.opts<CommonOptions>().config ?? null;
+    // What reads a file that can't be read, to say why.
+    if (command.name() !== "debug" || command.parent?.name() !== "config") io.settings();
+  });
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
@@ -40,13 +55,20 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
+/** The configuration, and in a line each what of it says nothing here. */
+function settingsFor({ cwd, env, err }: ProcessIo, option: string | null): Settings {
+  const settings = readSettings({ cwd, env, option });
+  for (const warning of settings.warnings) err.write(`warning: ${warning}\n`);
+  return settings;
+}
+
 function commandsFor(argv: readonly string[]): (() => Promise<AddCommand>)[] {
   const named = COMMANDS[argv[0] ?? ""];
   return named === undefined ? Object.values(COMMANDS) : [named];
 }
 
 /** Every command takes the common options, writes to our streams, and throws instead of ending the process. */
-function prepare(command: Command, io: Io, words = "agent-env"): void {
+function prepare(command: Command, io: ProcessIo, words = "agent-env"): void {
   command.exitOverride();
   command.configureOutput({
     writeOut: (text) => io.out.write(text),
@@ -55,7 +77,10 @@ function prepare(command: Command, io: Io, words = "agent-env"): void {
     getErrHasColors: () => false,
   });
   if (command.commands.length === 0) {
-    command.option("--json", "print JSON, for programs").option("--verbose", "show the cause and stack of an error");
+    command
+      .option("--json", "print JSON, for programs")
+      .option("--verbose", "show the cause and stack of an error")
+      .option("--config <file>", "the configuration (AGENT_ENV_CONFIG, or the nearest .agentenv/config.toml)");
   }
   for (const child of command.commands) {
     child.showHelpAfterError(`(${words} ${child.name()} --help lists its options)`);

@@ -3,10 +3,10 @@ import { CommanderError } from "commander";
 import { printable, setIn } from "../report/printable.ts";
 import { systemError } from "../report/system-error.ts";
 import { Interrupted } from "../run/interrupted.ts";
-import type { CommonOptions, Io } from "./io.ts";
+import type { CommonOptions, ProcessIo } from "./io.ts";
 
 /** Says why a command ended, and gives the exit code (9-style §5). A stack is shown for a bug, and with `--verbose`. */
-export function reportFailure(thrown: unknown, io: Io, options: CommonOptions): number {
+export function reportFailure(thrown: unknown, io: ProcessIo, options: CommonOptions): number {
   const error = io.signal.aborted ? io.signal.reason : (systemError(thrown) ?? thrown);
   if (error instanceof CommanderError && (error.exitCode === 0 || !options.json)) return error.exitCode === 0 ? 0 : 2;
   const { document, text, exitCode } = described(error);
@@ -17,7 +17,7 @@ export function reportFailure(thrown: unknown, io: Io, options: CommonOptions): 
 }
 
 /** The last line of `run --json` when there is no result: why it ended, and with which exit code. */
-export function failureLine(thrown: unknown, io: Io): { readonly line: string; readonly exitCode: number } {
+export function failureLine(thrown: unknown, io: ProcessIo): { readonly line: string; readonly exitCode: number } {
   const { document, exitCode } = described(io.signal.aborted ? io.signal.reason : (systemError(thrown) ?? thrown));
   const at = new Date().toISOString();
   return { line: `${JSON.stringify({ at, kind: "result", format_version: 1, exit_code: exitCode, ...document })}\n`, exitCode };

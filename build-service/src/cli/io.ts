@@ -1,8 +1,9 @@
+import type { Settings } from "../config/settings.ts";
 import type { Emit } from "../report/events.ts";
 import { jsonReporter, type Output, type Reporter, textReporter } from "../report/reporter.ts";
 
-/** What a command may touch of the process around it. */
-export type Io = {
+/** What a command line may touch of the process around it. */
+export type ProcessIo = {
   readonly out: Output;
   readonly err: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -11,23 +12,26 @@ export type Io = {
   readonly signal: AbortSignal;
 };
 
+/** What a command gets: also what the configuration says, read before it begins. */
+export type Io = ProcessIo & { settings(): Settings };
+
 /** Options that every command takes. */
-export type CommonOptions = { readonly json?: boolean; readonly verbose?: boolean };
+export type CommonOptions = { readonly json?: boolean; readonly verbose?: boolean; readonly config?: string };
 
 /** The reader of events that the options ask for. */
-export function reporterFor(io: Io, options: CommonOptions): Reporter {
+export function reporterFor(io: ProcessIo, options: CommonOptions): Reporter {
   return options.json ? jsonReporter(io.out, () => new Date()) : textReporter(io.out, Date.now);
 }
 
 /** Progress of a command whose result is one document: lines on standard error, so that `--json` stays one document. */
-export function progressFor(io: Io, options: CommonOptions): Reporter {
+export function progressFor(io: ProcessIo, options: CommonOptions): Reporter {
   return options.json ? { emit: ignore, close: () => {} } : textReporter(io.err, Date.now);
 }
 
 const ignore: Emit = () => {};
 
 /** Prints a command's one document: as JSON with `format_version`, or as text. */
-export function printDocument(io: Io, options: CommonOptions, document: Readonly<Record<string, unknown>>, text: string): void {
+export function printDocument(io: ProcessIo, options: CommonOptions, document: Readonly<Record<string, unknown>>, text: string): void {
   io.out.write(options.json ? `${JSON.stringify({ format_version: 1, ...document }, null, 2)}\n` : text === "" ? "" : `${text}\n`);
 }
 

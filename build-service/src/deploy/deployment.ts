@@ -41,6 +41,8 @@ export type DeployContext = {
   readonly signal: AbortSignal;
   /** Base address of the edge gateway, `http://localhost:8787`; for `gateway: "edge"` only. */
   readonly edgeUrl: string;
+  /** The env whose image is the container gateway's: `[envs] default_gateway_env_id`. */
+  readonly gatewayEnvId: string;
 };
 
 /** A thing that could not be removed: what it is, its name, why. */

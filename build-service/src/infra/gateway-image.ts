@@ -5,16 +5,18 @@ import type { DeployContext } from "../deploy/deployment.ts";
 import type { ImageBuilder, ImageSource } from "../images/builder.ts";
 import { ensureBuilt } from "../images/ensure.ts";
 import { imageRecordFields } from "../images/record-fields.ts";
-import type { Store } from "../store/store.ts";
 import { latestVersion, putNextVersion, readVersion } from "../store/versions.ts";
 import { gatewayBundle } from "./gateway-bundle.ts";
 import { sourceOf } from "./image-source.ts";
 
-/** The id under which the gateway's env is written and looked for. */
-const GATEWAY_ENV_ID = "default";
 const INPUTS = "build_inputs_sha256";
 
-export type InfraContext = Pick<DeployContext, "store" | "emit" | "signal"> & { readonly builder: ImageBuilder; readonly owner: string };
+export type InfraContext = Pick<DeployContext, "store" | "emit" | "signal" | "gatewayEnvId"> & {
+  readonly builder: ImageBuilder;
+  readonly owner: string;
+};
+
+type GatewayPlace = Pick<InfraContext, "store" | "gatewayEnvId">;
 
 /**
  * The gateway's image, written and built where it is missing or was made from other sources than this agent-env's (5-run §4).
@@ -22,15 +24,15 @@ export type InfraContext = Pick<DeployContext, "store" | "emit" | "signal"> & { 
  */
 export async function ensureGateway(context: InfraContext): Promise<DockerImageRecord> {
   const source = await gatewaySource();
-  const image = (await storedImage(context.store, source)) ?? (await writtenImage(context, source));
+  const image = (await storedImage(context, source)) ?? (await writtenImage(context, source));
   await ensureBuilt({ ...context, record: image, entry: image.id });
   return image;
 }
 
 /** Why a run would write the gateway's env before its first task; null when the stored one will do. Writes nothing. */
-export async function gatewayToWrite(store: Store): Promise<string | null> {
-  if ((await latestVersion(store, "env", GATEWAY_ENV_ID)) === 0) return "it is not in the store";
-  return (await storedImage(store, await gatewaySource())) === null ? "this agent-env's image is not in the store" : null;
+export async function gatewayToWrite(place: GatewayPlace): Promise<string | null> {
+  if ((await latestVersion(place.store, "env", place.gatewayEnvId)) === 0) return "it is not in the store";
+  return (await storedImage(place, await gatewaySource())) === null ? "this agent-env's image is not in the store" : null;
 }
 
 /** What the gateway's image is built from: its bundle, and the Dockerfile that ships with it. */
@@ -44,11 +46,18 @@ export async function gatewaySource(): Promise<ImageSource> {
   );
 }
 
+/** Why the env that `[envs] default_gateway_env_id` names can't be the gateway (`deploy-infra`); null when it can, or isn't there yet. */
+export async function gatewayEnvProblem({ store, gatewayEnvId }: GatewayPlace): Promise<string | null> {
+  const record = await readVersion(store, "env", gatewayEnvId, await latestVersion(store, "env", gatewayEnvId));
+  if (record === null || record.type === "gateway_server") return null;
+  return `${gatewayEnvId} is an env of type ${record.type} in the store, and [envs] default_gateway_env_id names it as the gateway's: name another there`;
+}
+
 /** The image of the newest record if that one will do, else null. */
-async function storedImage(store: Store, source: ImageSource): Promise<DockerImageRecord | null> {
-  const version = await latestVersion(store, "env", GATEWAY_ENV_ID);
+async function storedImage({ store, gatewayEnvId }: GatewayPlace, source: ImageSource): Promise<DockerImageRecord | null> {
+  const version = await latestVersion(store, "env", gatewayEnvId);
   if (version === 0) return null;
-  const record = gatewayRecord(await readVersion(store, "env", GATEWAY_ENV_ID, version));
+  const record = gatewayRecord(gatewayEnvId, await readVersion(store, "env", gatewayEnvId, version));
   const madeFrom = record.metadata[INPUTS];
   if (madeFrom !== undefined && madeFrom !== inputsDigest([source])) return null;
   const ref = record.docker_image_artifact;
@@ -57,7 +66,7 @@ async function storedImage(store: Store, source: ImageSource): Promise<DockerIma
   // Ours can be written anew.
   if (madeFrom !== undefined) return null;
   throw new UserError({
-    what: `${GATEWAY_ENV_ID}: its image ${ref.id} v${ref.version} is not in the store`,
+    what: `${gatewayEnvId}: its image ${ref.id} v${ref.version} is not in the store`,
     why: "the env's record names it",
     next: "give that env back its image with what wrote it, or remove the env",
   });
@@ -65,27 +74,27 @@ async function storedImage(store: Store, source: ImageSource): Promise<DockerIma
 
 /** One process writes at a time; one that had to wait finds it written. */
 async function writtenImage(context: InfraContext, source: ImageSource): Promise<DockerImageRecord> {
-  const { store, emit, signal, owner } = context;
+  const { store, emit, signal, owner, gatewayEnvId } = context;
   const lock = await store.lock(
-    `env/${GATEWAY_ENV_ID}`,
+    `env/${gatewayEnvId}`,
     owner,
-    (holder) => emit({ kind: "wait", entry: GATEWAY_ENV_ID, message: `waits for the gateway, which is written by ${holder}` }),
+    (holder) => emit({ kind: "wait", entry: gatewayEnvId, message: `waits for the gateway, which is written by ${holder}` }),
     signal,
   );
   try {
-    const byAnother = await storedImage(store, source);
+    const byAnother = await storedImage(context, source);
     if (byAnother !== null) return byAnother;
     const image = await writeImage(context, source);
-    const env = await putNextVersion(store, "env", gatewayFields(image, source), {});
-    emit({ kind: "infra", entry: GATEWAY_ENV_ID, message: `wrote the gateway, v${env.version}` });
+    const env = await putNextVersion(store, "env", gatewayFields(gatewayEnvId, image, source), {});
+    emit({ kind: "infra", entry: gatewayEnvId, message: `wrote the gateway, v${env.version}` });
     return image;
   } finally {
     await lock.release();
   }
 }
 
-async function writeImage({ store }: InfraContext, source: ImageSource): Promise<DockerImageRecord> {
-  const id = derivedId(GATEWAY_ENV_ID, imageSuffix("env", "image"));
+async function writeImage({ store, gatewayEnvId }: InfraContext, source: ImageSource): Promise<DockerImageRecord> {
+  const id = derivedId(gatewayEnvId, imageSuffix("env", "image"));
   const latest = await readVersion(store, "artifact", id, await latestVersion(store, "artifact", id));
   // Written by a run that ended before it wrote the env.
   if (latest?.["source_digest"] === source.digest) return DockerImageRecord.parse(latest);
@@ -94,22 +103,22 @@ async function writeImage({ store }: InfraContext, source: ImageSource): Promise
   return DockerImageRecord.parse(await putNextVersion(store, "artifact", fields, {}));
 }
 
-function gatewayFields(image: DockerImageRecord, source: ImageSource): Omit<AnyRecord, "version"> {
+function gatewayFields(id: string, image: DockerImageRecord, source: ImageSource): Omit<AnyRecord, "version"> {
   return {
-    id: GATEWAY_ENV_ID,
+    id,
     type: "gateway_server",
     metadata: { [INPUTS]: inputsDigest([source]) },
     docker_image_artifact: { id: image.id, version: image.version, type: image.type },
   };
 }
 
-function gatewayRecord(record: AnyRecord | null): GatewayServerRecord {
+function gatewayRecord(id: string, record: AnyRecord | null): GatewayServerRecord {
   const parsed = GatewayServerRecord.safeParse(record);
   if (parsed.success) return parsed.data;
   throw new UserError({
-    what: `${GATEWAY_ENV_ID}: an env of type ${record?.type ?? "none"} in the store, and the gateway is looked for under that id`,
-    why: "what wrote it took the gateway's id",
-    next: "give your env another id",
+    what: `${id}: an env of type ${record?.type ?? "none"} in the store, and the gateway is looked for under that id`,
+    why: "[envs] default_gateway_env_id names it, or it took the id that holds where nothing is set",
+    next: "name another in [envs] default_gateway_env_id",
   });
 }
 

@@ -10,12 +10,18 @@ export function sandboxOf(own: unknown, run: ChosenSandbox): string {
   return run.isAsked || typeof own !== "string" ? run.name : own;
 }
 
+/** What names the sandbox: `--sandbox`, null where it wasn't given, and `[sandbox] default`. */
+export type AskedSandbox = { readonly option: string | null; readonly setting: string };
+
 /**
- * The sandbox that `--sandbox` names; `auto` is `local` when a Docker Engine answers within 2 s, else `process` (5-run §2.2).
+ * The sandbox that is asked for; `auto` is `local` when a Docker Engine answers within 2 s, else `process` (5-run §2.2).
  * Throws a UserError (exit code 2) for a name that isn't known.
  */
-export async function chooseSandbox(asked: string): Promise<ChosenSandbox> {
-  if (isSandboxName(asked)) return { name: asked, reason: "asked for", isAsked: true };
+export async function chooseSandbox({ option, setting }: AskedSandbox): Promise<ChosenSandbox> {
+  const asked = option ?? setting;
+  if (isSandboxName(asked)) {
+    return { name: asked, reason: option === null ? "[sandbox] default" : "asked for", isAsked: option !== null };
+  }
   if (asked === "auto") {
     const problem = await engineProblem();
     return problem === null
@@ -24,7 +30,7 @@ export async function chooseSandbox(asked: string): Promise<ChosenSandbox> {
   }
   const known = ["auto", ...sandboxProviders().map(({ capabilities }) => capabilities.name)];
   throw new UserError({
-    what: `--sandbox: ${JSON.stringify(asked)} is not known`,
+    what: `${option === null ? "[sandbox] default" : "--sandbox"}: ${JSON.stringify(asked)} is not known`,
     why: `it takes ${known.join(", ")}`,
     next: "agent-env doctor says what each needs here",
     exitCode: 2,

@@ -14,13 +14,15 @@ const SERVER: FolderTree = {
   "artifacts/notes/notes.md": "no script\n",
 };
 
+const REST = { gateway: "container", gatewayEnvId: "default", python: "python3" } as const;
+
 /** What is found in tasks of these steps, a line each, the bundle's ids without their root. */
 async function found(tasks: Record<string, readonly object[]>, sandbox: "local" | "process" = "process"): Promise<string[]> {
   const files = Object.entries(tasks).map(([name, steps]) => [`tasks/${name}.json`, JSON.stringify(steps)]);
   using folder = temporaryFolder({ ...SERVER, ...Object.fromEntries(files) });
   const store = memoryStore();
   const planned = await plan({ folder: folder.path, store });
-  const problems = await preflight({ plan: planned, store, sandbox: { name: sandbox, reason: "", isAsked: false } });
+  const problems = await preflight({ plan: planned, store, sandbox: { name: sandbox, reason: "", isAsked: false }, ...REST });
   return problems.map((problem) => `${problem.code} ${problemLine(problem)}`.replaceAll(`${planned.bundle.idRoot}/`, ""));
 }
 
@@ -83,7 +85,12 @@ describe("preflight", () => {
     });
     const store = memoryStore();
     const planned = await plan({ folder: folder.path, store });
-    const [problem, ...others] = await preflight({ plan: planned, store, sandbox: { name: "process", reason: "", isAsked: true } });
+    const [problem, ...others] = await preflight({
+      plan: planned,
+      store,
+      sandbox: { name: "process", reason: "", isAsked: true },
+      ...REST,
+    });
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: "deploy-dockerfile", path: "tasks/t.json: step 'deploy'" });
     expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);

@@ -3,12 +3,12 @@ import type { Plan } from "../bundle/plan.ts";
 import { type PlannedEnv, plannedEnv } from "../bundle/planned-env.ts";
 import { refusedOptions } from "../deploy/options.ts";
 import { engineProblem } from "../images/engine.ts";
+import { gatewayEnvProblem } from "../infra/gateway-image.ts";
 import { ENV_PROVIDERS, SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
 import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts";
 import type { Store } from "../store/store.ts";
 import { whyUnavailable } from "../types/registry.ts";
 import { type ChosenSandbox, sandboxOf } from "./choose-sandbox.ts";
-import { VERIFIER_DEFAULTS } from "./steps/env-outcome-verifier.ts";
 import type { PlannedStep, PlannedTask } from "./task-run.ts";
 import { verifierProblem } from "./verifiers/language.ts";
 
@@ -18,6 +18,11 @@ export type PreflightRequest = {
   readonly plan: Plan;
   readonly store: Store;
   readonly sandbox: ChosenSandbox;
+  readonly gateway: "container" | "edge";
+  /** `[envs] default_gateway_env_id`. */
+  readonly gatewayEnvId: string;
+  /** `[verifiers] python`. */
+  readonly python: string;
 };
 
 type Finding = Pick<Problem, "code" | "message">;
@@ -47,7 +52,7 @@ async function stepFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string,
     case "load_artifact":
       return targetFindings(step, deployedEnvs);
     case "env_outcome_verifier":
-      return [...targetFindings(step, deployedEnvs), ...verifierFindings(step, request.plan)];
+      return [...targetFindings(step, deployedEnvs), ...verifierFindings(step, request)];
     default:
       return [];
   }
@@ -69,7 +74,12 @@ async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<strin
   }
   const pinned = step["env_version"];
   const env = await plannedEnv(request.plan, request.store, envId, typeof pinned === "number" ? pinned : null);
-  return [...twice, ...optionFindings(step, sandbox, env), ...(await dockerfileFindings(sandbox, env))];
+  return [
+    ...twice,
+    ...optionFindings(step, sandbox, env),
+    ...(await dockerfileFindings(sandbox, env)),
+    ...(await infraFindings(sandbox, env, request)),
+  ];
 }
 
 function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv): Finding[] {
@@ -120,6 +130,17 @@ async function dockerfileFindings(sandbox: SandboxName, env: PlannedEnv): Promis
   return (await Promise.all(findings)).flat();
 }
 
+/** The gateway's env, where one is built and started for the deployment. */
+async function infraFindings(
+  sandbox: SandboxName,
+  env: PlannedEnv,
+  { gateway, gatewayEnvId, store }: PreflightRequest,
+): Promise<Finding[]> {
+  if (gateway !== "container" || env.provider !== "gateway" || SANDBOXES[sandbox].image !== "build") return [];
+  const problem = await gatewayEnvProblem({ store, gatewayEnvId });
+  return problem === null ? [] : [{ code: "deploy-infra", message: problem }];
+}
+
 function targetFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, string>): Finding[] {
   const envId = String(step["env_id"]);
   if (deployedEnvs.has(envId)) return [];
@@ -128,9 +149,9 @@ function targetFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string, str
   return [{ code: "deploy-target", message: `env_id: ${envId} isn't deployed by a step before it; ${known}` }];
 }
 
-function verifierFindings(step: PlannedStep, plan: Plan): Finding[] {
+function verifierFindings(step: PlannedStep, { plan, python }: PreflightRequest): Finding[] {
   const filename = plan.filenameOf(String(step["file_artifact_id"]));
-  const problem = filename === null ? null : verifierProblem(filename, VERIFIER_DEFAULTS.python);
+  const problem = filename === null ? null : verifierProblem(filename, python);
   return problem === null ? [] : [{ code: "deploy-verifier", message: problem }];
 }
 

@@ -2,6 +2,7 @@ import { type AnyRecord, type Kind, Refused, UserError } from "@agent-env/protoc
 import { materialize } from "../bundle/materialize.ts";
 import { type Plan, planBundle } from "../bundle/plan.ts";
 import { plannedEnv } from "../bundle/planned-env.ts";
+import type { Settings } from "../config/settings.ts";
 import { deployEnv } from "../deploy/deploy.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { loadDeployableEnv } from "../deploy/env.ts";
@@ -18,12 +19,12 @@ import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
-import { type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
+import { type AskedSandbox, type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
 import type { FoundBundle } from "./find-bundle.ts";
 import { Interrupted } from "./interrupted.ts";
 import { pooled } from "./pool.ts";
-import { preflight } from "./preflight.ts";
+import { type PreflightRequest, preflight } from "./preflight.ts";
 import { belowThreshold, keepResult, type RunResult, taskEntry } from "./result.ts";
 import { runTask, type TaskResult, type TaskServices, takeDown } from "./task-run.ts";
 
@@ -34,8 +35,8 @@ export type RunRequest = {
   readonly stateDir: string;
   readonly tasks: readonly string[];
   readonly evals: readonly string[];
-  /** As asked: `auto`, or a provider's name. */
-  readonly sandbox: string;
+  readonly sandbox: AskedSandbox;
+  readonly settings: Pick<Settings, "build" | "envs" | "verifiers">;
   readonly gateway: "container" | "edge";
   readonly concurrency: number;
   readonly minScore: number | null;
@@ -73,7 +74,7 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
   });
   if (plan === null) throw new Refused(problems);
   for (const { path, message } of plan.warnings) emit({ kind: "log", entry: path, level: "warning", message });
-  const found = await preflight({ plan, store, sandbox });
+  const found = await preflight({ plan, store, sandbox, ...preflightSettings(request) });
   if (found.length > 0) throw new Refused(found);
   emit({ kind: "log", level: "info", message: `sandbox ${sandbox.name}: ${sandbox.reason}` });
   const needsGatewayImage = request.gateway === "container" && builder !== null && (await hasGateway(plan, store));
@@ -90,9 +91,16 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
   try {
     await sayLeftovers(store, request);
     const { sandbox, builder, needsGatewayImage } = planned;
-    const plan = await materialize(planned.plan, { store, emit, builder, runId, signal });
+    const plan = await materialize(planned.plan, {
+      store,
+      emit,
+      builder,
+      buildsAtOnce: request.settings.build().concurrency,
+      runId,
+      signal,
+    });
     if (builder !== null && needsGatewayImage) {
-      await ensureGateway({ store, emit, signal, builder, owner: runId });
+      await ensureGateway({ store, emit, signal, builder, owner: runId, gatewayEnvId: gatewayEnvId(request) });
     }
     if (builder !== null) await sayStandIns(emit);
     signal.throwIfAborted();
@@ -125,6 +133,14 @@ async function planAndOpen(request: RunRequest): Promise<{ planned: Planned; sto
   }
 }
 
+function gatewayEnvId({ settings }: RunRequest): string {
+  return settings.envs().default_gateway_env_id;
+}
+
+function preflightSettings(request: RunRequest): Pick<PreflightRequest, "gateway" | "gatewayEnvId" | "python"> {
+  return { gateway: request.gateway, gatewayEnvId: gatewayEnvId(request), python: request.settings.verifiers().python };
+}
+
 async function hasGateway(plan: Plan, store: Store): Promise<boolean> {
   const deploys = plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env"));
   const envs = await Promise.all([...new Set(deploys.map((step) => String(step["env_id"])))].map((id) => plannedEnv(plan, store, id)));
@@ -153,6 +169,7 @@ function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan"
     store,
     emit,
     signal,
+    verifiers: request.settings.verifiers(),
     keep: request.keep !== null,
     async deploy(step) {
       const name = sandboxOf(step.sandboxType, sandbox);
@@ -161,7 +178,7 @@ function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan"
       const { cpu, memoryMb, gatewayMode, ttlSeconds, metadata } = step;
       return deployEnv(
         { env, sandbox: name, gateway: request.gateway, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
-        { store, stateDir, emit, signal, edgeUrl: edgeUrlOf(stateDir) },
+        { store, stateDir, emit, signal, edgeUrl: edgeUrlOf(stateDir), gatewayEnvId: gatewayEnvId(request) },
       );
     },
     entity: (kind, id, version) => entity(store, kind, id, version ?? plan.versionOf(kind, id)),

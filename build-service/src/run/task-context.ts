@@ -1,4 +1,5 @@
 import type { AnyRecord, Kind } from "@agent-env/protocol";
+import type { VerifierSettings } from "../config/settings.ts";
 import type { Deployment, DeployOptions } from "../deploy/deployment.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
@@ -20,6 +21,7 @@ export type TaskContext = {
   readonly store: Store;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  readonly verifiers: VerifierSettings;
   /** By env id, in the order they were deployed. */
   readonly deployments: Map<string, Deployment>;
   /** By step id. */

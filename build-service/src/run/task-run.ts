@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AnyRecord, Kind } from "@agent-env/protocol";
 import { dependencies } from "../bundle/resolve-steps.ts";
+import type { VerifierSettings } from "../config/settings.ts";
 import type { Deployment, LeftUp } from "../deploy/deployment.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
@@ -16,6 +17,7 @@ export type TaskServices = {
   readonly store: Store;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+  readonly verifiers: VerifierSettings;
   deploy(request: DeployRequest, task: PlannedTask, signal: AbortSignal): Promise<Deployment>;
   entity(kind: Kind, id: string, version: number | null): Promise<AnyRecord>;
   /** Leaves what the task deployed up when it ends, for the caller to take down. */
@@ -43,7 +45,8 @@ export async function runTask(task: PlannedTask, services: TaskServices): Promis
   const started = performance.now();
   const deployments = new Map<string, Deployment>();
   const verifications = new Map<string, Verification>();
-  const common = { task: task.path, store: services.store, emit: services.emit, signal: services.signal, deployments, verifications };
+  const { store, emit, signal, verifiers } = services;
+  const common = { task: task.path, store, emit, signal, verifiers, deployments, verifications };
 
   const outcomes = await runGraph(
     graphOf(task),

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import type { VerifierSettings } from "../../config/settings.ts";
 import { engineProblem } from "../../images/engine.ts";
 import { standIns } from "../../images/stand-ins.ts";
 import { sandboxProviders } from "../../providers/sandbox/registry.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
-import { VERIFIER_DEFAULTS } from "../../run/steps/env-outcome-verifier.ts";
 import { verifierProblem } from "../../run/verifiers/language.ts";
 import type { AddCommand } from "../cli.ts";
 import { type Io, printDocument } from "../io.ts";
@@ -24,7 +24,13 @@ export const doctorCommand: AddCommand = (parent, io, end) => {
     .command("doctor")
     .description("say what this machine has and lacks, and what mends it")
     .action(async (options: { json?: boolean }) => {
-      const findings = [nodeFinding(), stateFinding(io), ...(await sandboxFindings()), ...(await standInFindings()), pythonFinding()];
+      const findings = [
+        nodeFinding(),
+        stateFinding(io),
+        ...(await sandboxFindings()),
+        ...(await standInFindings()),
+        pythonFinding(io.settings().verifiers()),
+      ];
       const lines = findings.map(
         ({ name, ok, detail, next }) =>
           `${ok ? "ok      " : "missing "}  ${name}: ${detail}${next === null ? "" : `\n            Next: ${next}`}`,
@@ -84,8 +90,7 @@ async function standInFindings(): Promise<Finding[]> {
   ];
 }
 
-function pythonFinding(): Finding {
-  const { python } = VERIFIER_DEFAULTS;
+function pythonFinding({ python }: VerifierSettings): Finding {
   const problem = verifierProblem("verify.py", python);
   return {
     name: "verifiers in Python",

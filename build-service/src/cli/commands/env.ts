@@ -19,8 +19,8 @@ type DeployOptions = CommonOptions & {
   readonly id: string;
   readonly version?: number;
   readonly ttlSeconds: number;
-  readonly sandbox: string;
-  readonly gateway: string;
+  readonly sandbox?: string;
+  readonly gateway?: string;
   readonly gatewayMode: string;
   readonly cpu?: number;
   readonly memoryMb?: number;
@@ -97,8 +97,8 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .requiredOption("--id <id>", "the env's id, or in a bundle's folder its name there")
     .option("--version <n>", "its version (the latest)", wholeNumberIn(1, Number.MAX_SAFE_INTEGER))
     .option("--ttl-seconds <n>", "how long it may live, 60 to 1209600", wholeNumberIn(60, 1_209_600), 10_800)
-    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation)", "auto")
-    .option("--gateway <where>", "container (one of its own) or edge (the one of agent-env gateway dev)", "container")
+    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation); else [sandbox] default")
+    .option("--gateway <where>", "container (one of its own) or edge (the one of agent-env gateway dev); else [gateway] mode")
     .option("--gateway-mode <mode>", "performance, or consistent (one tool call at a time)", "performance")
     .option("--cpu <n>", "processors a container may use", numberIn(0.01, 1024))
     .option("--memory-mb <n>", "memory a container may use", numberIn(16, 1_048_576))
@@ -112,11 +112,12 @@ async function withState(record: DeploymentRecord, io: Io): Promise<DeploymentRe
 }
 
 async function deploy(options: DeployOptions, io: Io): Promise<void> {
-  const { gateway, gatewayMode } = options;
+  const settings = io.settings();
+  const { gateway = settings.gateway().mode, gatewayMode } = options;
   if (gateway !== "container" && gateway !== "edge") throw notOneOf("--gateway", gateway, ["container", "edge"]);
   if (gatewayMode !== "performance" && gatewayMode !== "consistent")
     throw notOneOf("--gateway-mode", gatewayMode, ["performance", "consistent"]);
-  const sandbox = await chooseSandbox(options.sandbox);
+  const sandbox = await chooseSandbox({ option: options.sandbox ?? null, setting: settings.sandbox().default });
   const { stateDir, store } = await writing(io);
   const owner = newRunId(new Date());
   const held = holdRun(stateDir, owner);
@@ -135,7 +136,14 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
         memoryMb: options.memoryMb ?? null,
         metadata: {},
       },
-      { store, stateDir, emit: reporter.emit, signal: io.signal, edgeUrl: edgeUrlOf(stateDir) },
+      {
+        store,
+        stateDir,
+        emit: reporter.emit,
+        signal: io.signal,
+        edgeUrl: edgeUrlOf(stateDir),
+        gatewayEnvId: settings.envs().default_gateway_env_id,
+      },
     );
     const { record } = deployment;
     const id = record.deployment_id ?? "";

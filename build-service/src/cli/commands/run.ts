@@ -18,9 +18,9 @@ import { numberIn, wholeNumberIn } from "../numbers.ts";
 export type RunOptions = CommonOptions & {
   readonly task: string[];
   readonly eval: string[];
-  readonly sandbox: string;
-  readonly gateway: "container" | "edge";
-  readonly concurrency: number;
+  readonly sandbox?: string;
+  readonly gateway?: "container" | "edge";
+  readonly concurrency?: number;
   readonly minScore?: number;
   readonly keep?: boolean;
   readonly dryRun?: boolean;
@@ -36,7 +36,7 @@ export const runCommand: AddCommand = (parent, io, end) => {
     .option("--dry-run", "say what it would do; write nothing")
     .option("--keep", "leave everything up when the tasks have ended, until Ctrl-C")
     .option("--min-score <x>", "exit code 1 when a task scores less, or not at all", numberIn(0, 1))
-    .option("--concurrency <n>", "tasks at once", wholeNumberIn(1, 1000), 4)
+    .option("--concurrency <n>", "tasks at once (4, or [run] concurrency)", wholeNumberIn(1, 1000))
     .action(async (bundle: string | undefined, options: RunOptions) => {
       if (bundle !== undefined) return end(await runOrPlan(bundle, options, io));
       const names = [...shippedBundles().keys()];
@@ -54,11 +54,12 @@ export function addRunOptions(command: Command): Command {
   return command
     .addOption(new Option("--task <name>", "only this task (repeatable)").argParser(collect).default([], "all"))
     .addOption(new Option("--eval <name>", "only this eval (repeatable)").argParser(collect).default([], "all"))
-    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation)", "auto")
+    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation); else [sandbox] default")
     .addOption(
-      new Option("--gateway <where>", "a gateway of its own for each deployment, or the edge gateway")
-        .choices(["container", "edge"])
-        .default("container"),
+      new Option(
+        "--gateway <where>",
+        "a gateway of its own for each deployment, or the edge gateway (container, or [gateway] mode)",
+      ).choices(["container", "edge"]),
     );
 }
 
@@ -80,14 +81,16 @@ export async function runOrPlan(asked: string, options: RunOptions, io: Io): Pro
 }
 
 function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit): RunRequest {
+  const settings = io.settings();
   return {
     bundle: findBundle(asked, io.cwd),
     stateDir: stateDirOf(io.env),
     tasks: options.task,
     evals: options.eval,
-    sandbox: options.sandbox,
-    gateway: options.gateway,
-    concurrency: options.concurrency ?? 4,
+    settings,
+    sandbox: { option: options.sandbox ?? null, setting: settings.sandbox().default },
+    gateway: options.gateway ?? settings.gateway().mode,
+    concurrency: options.concurrency ?? settings.run().concurrency,
     minScore: options.minScore ?? null,
     keep: options.keep ? (deployments) => showKept(deployments, io) : null,
     emit,
@@ -99,7 +102,9 @@ async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<n
   const store = await openLocalStore(request.stateDir, "read");
   try {
     const planned = await planRun(request, store);
-    const gateway = planned.needsGatewayImage ? await gatewayToWrite(store) : null;
+    const gateway = planned.needsGatewayImage
+      ? await gatewayToWrite({ store, gatewayEnvId: request.settings.envs().default_gateway_env_id })
+      : null;
     const setUpFirst = gateway === null ? [] : [`the gateway: ${gateway}`];
     if (!options.json) {
       io.out.write(`${dryRunText(planned, setUpFirst)}\n`);

@@ -5,9 +5,6 @@ import { aggregate } from "../verifiers/aggregators.ts";
 import { runVerifier } from "../verifiers/script.ts";
 import { stepOf } from "./step.ts";
 
-/** What a verifier is run with, and what it may take (5-run §12). */
-export const VERIFIER_DEFAULTS = { python: "python3", timeoutMs: 600_000, memoryMb: 1024 } as const;
-
 const Fields = z.object({
   env_id: z.string().min(1),
   file_artifact_id: z.string().min(1),
@@ -40,7 +37,9 @@ export const envOutcomeVerifierStep = stepOf({
       gatewayUrl: record.gateway_url,
       envView: { id: record.env_id, version: record.env_version, deployment_id: record.deployment_id, card: record.environment_card },
       run: null,
-      ...VERIFIER_DEFAULTS,
+      python: context.verifiers.python,
+      timeoutMs: context.verifiers.timeout_s * 1000,
+      memoryMb: context.verifiers.memory_mb,
       signal: context.signal,
       onLog: (line) => context.emit({ kind: "log", entry: `${context.task}: ${context.stepId}`, level: "info", message: line }),
       onCall: ({ method, target, ok, ms }) =>
