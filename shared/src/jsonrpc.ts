@@ -8,6 +8,16 @@ export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 /** Legacy MCP: the session isn't known. */
 export const SESSION_NOT_FOUND = -32001;
+/** Legacy MCP: no server has the resource. */
+export const RESOURCE_NOT_FOUND = -32002;
+/** Legacy MCP: the user has to open addresses first; `data.elicitations` has them. */
+export const URL_ELICITATION_REQUIRED = -32042;
+/** Modern MCP: a header says something else than the body. */
+export const HEADER_MISMATCH = -32020;
+/** Modern MCP: the request needs what its client hasn't declared; `data.requiredCapabilities`. */
+export const MISSING_CAPABILITY = -32021;
+/** Modern MCP: the version isn't served; `data.requested`, `data.supported`. */
+export const UNSUPPORTED_VERSION = -32022;
 
 /** Deepest nesting that a message may have. */
 export const MAX_DEPTH = 128;

@@ -38,14 +38,18 @@ export function applyRule(rules: RoleRules, rule: RoleRule): RoleRules {
   return next;
 }
 
+/** A tool as rules name it. A rule on the plain name covers every tool of it, one on the qualified name that tool alone. */
+export type RuledTool = { readonly name: string; readonly hidden: boolean; readonly qualified?: string };
+
 /**
  * Whether `role` may use a tool: the role's own entry, else its `*`; then the same of the role `*`; else yes. A tool that
  * is hidden by default skips every `*`-tool entry, and with no entry naming it is disabled.
  */
-export function isAllowed(rules: RoleRules, role: string, tool: { readonly name: string; readonly hidden: boolean }): boolean {
+export function isAllowed(rules: RoleRules, role: string, tool: RuledTool): boolean {
   for (const who of [role, WILDCARD]) {
     const own = rules.get(who);
-    const verdict = own?.get(tool.name) ?? (tool.hidden ? undefined : own?.get(WILDCARD));
+    const named = own?.get(tool.qualified ?? tool.name) ?? own?.get(tool.name);
+    const verdict = named ?? (tool.hidden ? undefined : own?.get(WILDCARD));
     if (verdict !== undefined) return verdict;
   }
   return !tool.hidden;
