@@ -121,7 +121,7 @@ describe("the files of a folder", () => {
     server.close();
     expect(paths).toEqual(["a"]);
     expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
-      "envs/x/b\ufffd: can't be read: its name isn't UTF-8: rename it",
+      "envs/x/b\\ufffd: can't be read: its name isn't UTF-8: rename it",
       "envs/x/socket: is neither a file nor a folder",
     ]);
   });
