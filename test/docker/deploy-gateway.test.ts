@@ -51,7 +51,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
     expect(published.flatMap(({ Ports }) => Ports.map(({ IP }) => IP))).toEqual(["127.0.0.1"]);
 
     expect(await getDeployment(place.store, String(record.instance_id))).toMatchObject({ deployment_id: id, status: "up" });
-    const projected: unknown = JSON.parse(String(await place.store.projections.get(`deployment:${id}`)));
+    const projected: unknown = JSON.parse(String(await place.store.local.projections.get(`deployment:${id}`)));
     expect(projected).toEqual({ revision: record.revision, record });
 
     expect(await stopDeployment(id, place)).toMatchObject({ record: { status: "stopped" }, leftUp: [] });

@@ -33,7 +33,7 @@ describe.skipIf(noEngine)("P4 the provider server", () => {
     expect(await deployment.teardown()).toEqual([]);
     expect(await labelledNames(id)).toEqual([]);
     expect(await readRecord(place.store, id)).toMatchObject({ status: "stopped", owner: null });
-    expect(await place.store.projections.get(`deployment:${id}`)).toBeNull();
+    expect(await place.store.local.projections.get(`deployment:${id}`)).toBeNull();
     expect(await deployment.teardown()).toEqual([]);
   });
 });

@@ -76,7 +76,7 @@ describe.skipIf(noEngine)("B8.1 N7 a version's image", () => {
     await expect(ensureBuilt({ store, record, entry: ENTRY, builder, emit, signal })).rejects.toMatchObject({ name: "BuildFailed" });
     const where = events.flatMap((event) => (event.kind === "log" ? [event.message] : []));
     const key = /^the whole log is in the store: r2:(blobs\/sha256\/[0-9a-f]{64})$/.exec(where[0] ?? "")?.[1];
-    const log = new TextDecoder().decode((await store.objects.get(key ?? ""))?.bytes);
+    const log = new TextDecoder().decode((await store.local.objects.get(key ?? ""))?.bytes);
     expect(log).toContain("\nsaid\n");
     expect(await newestBuildRow(store, record, builder)).toBeNull();
   });

@@ -28,10 +28,10 @@ describe.skipIf(noEngine)("B11.1 the gateway's image", () => {
       docker_image_artifact: { id: "default__env_image", version: 1, type: "docker_image" },
     });
 
-    const before = await place.store.objects.list("");
+    const before = await place.store.local.objects.list("");
     expect(await gatewayToWrite(place)).toBeNull();
     expect(await ensureGateway(context)).toEqual(image);
-    expect(await place.store.objects.list("")).toEqual(before);
+    expect(await place.store.local.objects.list("")).toEqual(before);
   });
 
   test("is written anew when the stored one was made from other sources", async () => {
@@ -70,7 +70,7 @@ describe.skipIf(noEngine)("the base image of the SDK", () => {
     await using place = await testBed();
     const { emit, signal } = place;
     const record = await storedImage(place.store, { Dockerfile: "FROM agent-env/sdk:0.1.0\n" });
-    const context = await place.store.objects.get(record.build_context_object_url.slice("r2:".length));
+    const context = await place.store.local.objects.get(record.build_context_object_url.slice("r2:".length));
     const request = {
       entry: "envs/trial (Dockerfile image)",
       imageId: record.id,
@@ -102,7 +102,7 @@ describe.skipIf(noEngine)("the base image of the SDK", () => {
   test("of another version is refused with the one that there is", async () => {
     await using place = await testBed();
     const record = await storedImage(place.store, { Dockerfile: "FROM agent-env/sdk:9.9.9\n" });
-    const context = await place.store.objects.get(record.build_context_object_url.slice("r2:".length));
+    const context = await place.store.local.objects.get(record.build_context_object_url.slice("r2:".length));
     const build = builder.build(
       {
         entry: "envs/trial (Dockerfile image)",

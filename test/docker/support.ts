@@ -52,7 +52,7 @@ export async function storedImage(
   const source = sourceOf(new Map(Object.entries(files)));
   const tar = await source.tar();
   const key = blobKey(sha256Hex(tar));
-  await store.objects.create(key, tar);
+  await store.local.objects.create(key, tar);
   return DockerImageRecord.parse({
     id,
     version: 1,

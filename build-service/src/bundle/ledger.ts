@@ -47,7 +47,7 @@ const attemptKey = (kind: Kind, id: string, attempt: string): string => `${folde
 /** The done row of the highest version of an id; null when none was ever written by a bundle. */
 export async function newestDone(store: Store, kind: Kind, id: string): Promise<LedgerRow | null> {
   const prefix = `${folder(kind, id)}/done/`;
-  const versions = (await store.objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
+  const versions = (await store.local.objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
   const newest = Math.max(0, ...versions.filter(Number.isInteger));
   return newest === 0 ? null : readRow(store, doneKey(kind, id, newest));
 }
@@ -58,12 +58,12 @@ export async function attemptRow(store: Store, kind: Kind, id: string, attempt: 
 }
 
 async function readRow(store: Store, key: string): Promise<LedgerRow | null> {
-  const found = await store.objects.get(key);
+  const found = await store.local.objects.get(key);
   return found === null ? null : parseStored(key, found.bytes, Row);
 }
 
 export async function writeAttempt(store: Store, kind: Kind, row: LedgerRow): Promise<void> {
-  await store.objects.put(attemptKey(kind, row.id, row.attempt), `${JSON.stringify(row)}\n`);
+  await store.local.objects.put(attemptKey(kind, row.id, row.attempt), `${JSON.stringify(row)}\n`);
 }
 
 /**
@@ -71,11 +71,11 @@ export async function writeAttempt(store: Store, kind: Kind, row: LedgerRow): Pr
  * record has gone from the store since: it is replaced.
  */
 export async function writeDone(store: Store, kind: Kind, row: LedgerRow & { readonly version: number }): Promise<void> {
-  await store.objects.put(doneKey(kind, row.id, row.version), `${JSON.stringify(row)}\n`);
+  await store.local.objects.put(doneKey(kind, row.id, row.version), `${JSON.stringify(row)}\n`);
   await dropAttempts(store, kind, row.id);
 }
 
 /** Removes what interrupted runs have left of an id: attempts that no record goes back to. */
 export async function dropAttempts(store: Store, kind: Kind, id: string): Promise<void> {
-  for (const { key } of await store.objects.list(`${folder(kind, id)}/attempts/`)) await store.objects.remove(key);
+  for (const { key } of await store.local.objects.list(`${folder(kind, id)}/attempts/`)) await store.local.objects.remove(key);
 }

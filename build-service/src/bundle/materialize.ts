@@ -108,7 +108,7 @@ async function lockAll(plan: Plan, request: MakeRequest): Promise<Lock[]> {
         told.add(holder);
         emit({ kind: "wait", entry: unit.label, message: `waits for ${holder}, which writes ${unit.id}` });
       };
-      locks.push(await store.lock(`write/${unit.key}`, owner, onWait, signal));
+      locks.push(await store.of(unit.id).lock(`write/${unit.key}`, owner, onWait, signal));
     }
     return locks;
   } catch (error) {

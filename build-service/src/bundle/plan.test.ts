@@ -6,6 +6,7 @@ import { type FolderTree, temporaryFolder, writeTree } from "../../../test/fixtu
 import { changes, lines, make, plan } from "../../../test/fixtures/make-bundle.ts";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
 import { SUITE } from "../../../test/fixtures/suite-bundle.ts";
+import { singleStore } from "../store/sides.ts";
 import type { Store } from "../store/store.ts";
 import { putNextVersion } from "../store/versions.ts";
 import { BUILT_IN } from "../types/registry.ts";
@@ -89,7 +90,8 @@ describe("B8.3 a plan", () => {
   test("writes nothing and takes no lock", async () => {
     using folder = temporaryFolder(SUITE);
     const store = memoryStore();
-    await plan({ folder: folder.path, store: { ...store, lock: () => Promise.reject(new Error("a plan took a lock")) } });
+    const lock = () => Promise.reject(new Error("a plan took a lock"));
+    await plan({ folder: folder.path, store: singleStore({ ...store.local, lock }, store.close) });
     expect(store.writes).toEqual([]);
   });
 

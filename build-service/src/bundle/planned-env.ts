@@ -107,11 +107,11 @@ async function plannedImage(plan: Plan, store: Store, key: string, ref: unknown)
 /** A stored image's context, read when it is looked into; null where the store has lost it. */
 async function storedContext(store: Store, record: DockerImageRecord): Promise<ImageContext | null> {
   const key = objectKey(record.build_context_object_url);
-  if ((await store.objects.head(key)) === null) return null;
+  if ((await store.of(record.id).objects.head(key)) === null) return null;
   return {
     dockerfile: record.dockerfile_path,
     async entries() {
-      const context = await store.objects.get(key);
+      const context = await store.of(record.id).objects.get(key);
       if (context === null) throw new Error(`${key} was in the store and is gone`);
       return readContext(context.bytes);
     },

@@ -84,7 +84,7 @@ function folderWriter(plan: UnitContents, unit: WriteUnit & { readonly what: "en
     async blob(file) {
       const sha256 = hexOf(plan.inputs.files[file.path] ?? "");
       const bytes = hashedBytes(file.disk, sha256, `${unit.entryPath}/${file.path}`);
-      return { objectUrl: await putBlob(store, bytes), sha256, size: bytes.length };
+      return { objectUrl: await putBlob(store.of(unit.id), bytes), sha256, size: bytes.length };
     },
     child: (suffix, type, body) => writeChild(store, { id: derivedId(unit.id, suffix), type, ...body }, attempt),
   };

@@ -1,12 +1,12 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
 import type { Store } from "../store/store.ts";
-import { readRecord } from "./record.ts";
+import { deploymentSide, readRecord } from "./record.ts";
 
 const PREFIX = "deployments/";
 
 /** All deployments that were ever recorded, the newest first; one whose time is over shows as `expired`. */
 export async function listDeployments(store: Store, now = new Date()): Promise<DeploymentRecord[]> {
-  const ids = (await store.objects.list(PREFIX)).map(({ key }) => key.slice(PREFIX.length).replace(/\.json$/, ""));
+  const ids = (await deploymentSide(store).objects.list(PREFIX)).map(({ key }) => key.slice(PREFIX.length).replace(/\.json$/, ""));
   const records = await Promise.all(ids.map((id) => readRecord(store, id)));
   return records
     .filter((record) => record !== null)

@@ -1,6 +1,9 @@
 import { DeploymentRecord, deploymentKvKey, deploymentObjectKey } from "@agent-env/protocol";
 import { parseStored, readJson } from "../store/json.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreSide } from "../store/store.ts";
+
+/** Where deployments lie that a gateway of this machine serves: one of the deployment's own, or `gateway dev` (5-run §6). */
+export const deploymentSide = (store: Store): StoreSide => store.local;
 
 /** How often a change that lost the race against another one is made again on what is there by then. */
 const RACES = 20;
@@ -8,7 +11,8 @@ const RACES = 20;
 /** Writes a new deployment's record, and shows it to the edge. */
 export async function createRecord(store: Store, record: DeploymentRecord): Promise<DeploymentRecord> {
   const id = idOf(record);
-  if (!(await store.objects.create(deploymentObjectKey(id), textOf(record)))) throw new Error(`${id}: a deployment has that id already`);
+  if (!(await deploymentSide(store).objects.create(deploymentObjectKey(id), textOf(record))))
+    throw new Error(`${id}: a deployment has that id already`);
   await project(store, record);
   return record;
 }
@@ -24,13 +28,13 @@ export async function updateRecord(
 ): Promise<DeploymentRecord | null> {
   const key = deploymentObjectKey(id);
   for (let race = 0; race < RACES; race++) {
-    const found = await store.objects.get(key);
+    const found = await deploymentSide(store).objects.get(key);
     if (found === null) return null;
     const record = parseStored(key, found.bytes, DeploymentRecord);
     const changes = change(record);
     if (changes === null) return record;
     const changed: DeploymentRecord = { ...record, ...changes, revision: record.revision + 1 };
-    if (!(await store.objects.replace(key, textOf(changed), found.etag))) continue;
+    if (!(await deploymentSide(store).objects.replace(key, textOf(changed), found.etag))) continue;
     await project(store, changed);
     return changed;
   }
@@ -50,13 +54,13 @@ export function releaseDeployment(store: Store, id: string): Promise<DeploymentR
 }
 
 export function readRecord(store: Store, id: string): Promise<DeploymentRecord | null> {
-  return readJson(store, deploymentObjectKey(id), DeploymentRecord);
+  return readJson(deploymentSide(store), deploymentObjectKey(id), DeploymentRecord);
 }
 
 async function project(store: Store, record: DeploymentRecord): Promise<void> {
   const key = deploymentKvKey(idOf(record));
-  if (record.status === "stopped") await store.projections.remove(key);
-  else await store.projections.put(key, JSON.stringify({ revision: record.revision, record }));
+  if (record.status === "stopped") await deploymentSide(store).projections.remove(key);
+  else await deploymentSide(store).projections.put(key, JSON.stringify({ revision: record.revision, record }));
 }
 
 function idOf(record: DeploymentRecord): string {

@@ -3,7 +3,7 @@ import { encodedId } from "../bundle/ids.ts";
 import type { Emit } from "../report/events.ts";
 import { putBlob } from "../store/blobs.ts";
 import { parseStored } from "../store/json.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreSide } from "../store/store.ts";
 import { BuildFailed } from "./build.ts";
 import { BuildRow, type ImageBuilder } from "./builder.ts";
 import { WRITE_IMAGE_ANEW } from "./write-anew.ts";
@@ -29,12 +29,14 @@ export async function ensureBuilt(request: EnsureRequest): Promise<{ engineImage
   const held = await heldRow(request, prefix);
   if ("engineImageId" in held) return reused(held.engineImageId, request);
 
-  const lock = await store.lock(
-    `build/${record.id}`,
-    `building ${entry}`,
-    (holder) => emit({ kind: "wait", entry, message: `waits for its image: ${holder}` }),
-    signal,
-  );
+  const lock = await store
+    .of(record.id)
+    .lock(
+      `build/${record.id}`,
+      `building ${entry}`,
+      (holder) => emit({ kind: "wait", entry, message: `waits for its image: ${holder}` }),
+      signal,
+    );
   try {
     // Whoever held the lock may have built it.
     const now = await heldRow(request, prefix);
@@ -55,7 +57,7 @@ export async function newestBuildRow(
   image: BuiltVersion,
   builder: Pick<ImageBuilder, "platform">,
 ): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
-  return newestRow(store, await rowPrefix(image, builder));
+  return newestRow(store.of(image.id), await rowPrefix(image, builder));
 }
 
 async function rowPrefix(image: BuiltVersion, builder: Pick<ImageBuilder, "platform">): Promise<string> {
@@ -63,12 +65,12 @@ async function rowPrefix(image: BuiltVersion, builder: Pick<ImageBuilder, "platf
   return `builds/${encodedId(image.id)}/${image.version}/${platform.replaceAll("/", "-")}/`;
 }
 
-async function newestRow(store: Store, prefix: string): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
-  const numbers = (await store.objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
+async function newestRow({ objects }: StoreSide, prefix: string): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
+  const numbers = (await objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
   const n = Math.max(0, ...numbers.filter(Number.isInteger));
   if (n === 0) return null;
   const key = `${prefix}${n}.json`;
-  const found = await store.objects.get(key);
+  const found = await objects.get(key);
   if (found === null) throw new Error(`${key} was listed and is gone`);
   return { n, row: parseStored(key, found.bytes, BuildRow) };
 }
@@ -76,7 +78,7 @@ async function newestRow(store: Store, prefix: string): Promise<{ readonly n: nu
 type Held = { readonly n: number } & ({ readonly engineImageId: string } | { readonly reason: string | null });
 
 async function heldRow({ store, record, builder }: EnsureRequest, prefix: string): Promise<Held> {
-  const newest = await newestRow(store, prefix);
+  const newest = await newestRow(store.of(record.id), prefix);
   if (newest === null) return { n: 0, reason: null };
   const { n, row } = newest;
   if (row.source_digest !== record.source_digest) {
@@ -92,8 +94,9 @@ function reused(engineImageId: string, { entry, emit }: EnsureRequest): { engine
 }
 
 async function buildAsRow({ store, record, entry, builder, emit, signal }: EnsureRequest, prefix: string, n: number): Promise<string> {
+  const side = store.of(record.id);
   const contextKey = objectKey(record.build_context_object_url);
-  const context = await store.objects.get(contextKey);
+  const context = await side.objects.get(contextKey);
   if (context === null) {
     throw new UserError({
       what: `${record.id} v${record.version}: its build context is not in the store`,
@@ -120,10 +123,10 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
       source_digest: record.source_digest,
       bases: result.bases,
       built_at: new Date().toISOString(),
-      log: await putBlob(store, Buffer.from(result.log)),
+      log: await putBlob(side, Buffer.from(result.log)),
     };
     const key = `${prefix}${n}.json`;
-    if (!(await store.objects.create(key, `${JSON.stringify(row)}\n`)))
+    if (!(await side.objects.create(key, `${JSON.stringify(row)}\n`)))
       throw new Error(`${key}: written by another process in spite of the lock`);
     return result.engineImageId;
   } catch (error) {
@@ -132,7 +135,7 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
         kind: "log",
         entry,
         level: "detail",
-        message: `the whole log is in the store: ${await putBlob(store, Buffer.from(error.log))}`,
+        message: `the whole log is in the store: ${await putBlob(side, Buffer.from(error.log))}`,
       });
     }
     throw error;

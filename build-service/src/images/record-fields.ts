@@ -6,7 +6,7 @@ import type { ImageSource } from "./builder.ts";
 
 /** What a docker_image's record says of its source. The context's tar is put into the store first. */
 export async function imageRecordFields(store: Store, id: string, source: ImageSource): Promise<ImageRecordFields> {
-  const url = await putBlob(store, await source.tar());
+  const url = await putBlob(store.of(id), await source.tar());
   return {
     image_name: `${imageRepository(id)}:${source.digest.slice(0, 16)}`,
     dockerfile_path: source.dockerfile,

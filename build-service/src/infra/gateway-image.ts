@@ -75,12 +75,14 @@ async function storedImage({ store, gatewayEnvId }: GatewayPlace, source: ImageS
 /** One process writes at a time; one that had to wait finds it written. */
 async function writtenImage(context: InfraContext, source: ImageSource): Promise<DockerImageRecord> {
   const { store, emit, signal, owner, gatewayEnvId } = context;
-  const lock = await store.lock(
-    `env/${gatewayEnvId}`,
-    owner,
-    (holder) => emit({ kind: "wait", entry: gatewayEnvId, message: `waits for the gateway, which is written by ${holder}` }),
-    signal,
-  );
+  const lock = await store
+    .of(gatewayEnvId)
+    .lock(
+      `env/${gatewayEnvId}`,
+      owner,
+      (holder) => emit({ kind: "wait", entry: gatewayEnvId, message: `waits for the gateway, which is written by ${holder}` }),
+      signal,
+    );
   try {
     const byAnother = await storedImage(context, source);
     if (byAnother !== null) return byAnother;

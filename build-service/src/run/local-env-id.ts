@@ -13,7 +13,7 @@ export async function localEnvId(store: Store, asked: string, cwd: string): Prom
   if ((await latestVersion(store, "env", asked)) > 0) return asked;
   const inBundle = existsSync(join(cwd, "envs", asked)) ? `${idRootOf(realpathSync.native(cwd)).idRoot}/${asked}` : null;
   if (inBundle !== null && (await latestVersion(store, "env", inBundle)) > 0) return inBundle;
-  const stored = await store.objects.list("records/env/");
+  const stored = await store.of(asked).objects.list("records/env/");
   throw new UserError({
     what: `--id: ${asked} is no stored env`,
     why:

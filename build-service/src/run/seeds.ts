@@ -17,7 +17,7 @@ const RpcAnswer = z.looseObject({ error: z.looseObject({ code: z.number(), messa
  */
 export async function loadSeed(deployment: Deployment, seed: EnvironmentRecord, context: TaskContext): Promise<void> {
   const file = FileRecord.parse(await context.entity("artifact", seed.file_artifact_ref.id, seed.file_artifact_ref.version));
-  const stored = await context.store.objects.get(objectKey(file.object_url));
+  const stored = await context.store.of(file.id).objects.get(objectKey(file.object_url));
   if (stored === null) throw new Error(`${blobKey(file.sha256)}: a record names it, and it isn't in the store`);
 
   const url = dataPlaneUrl(deployment, seed.environment_name, context);

@@ -1,10 +1,10 @@
 import { blobKey, objectUrl } from "@agent-env/protocol";
 import { sha256Hex } from "../bundle/ids.ts";
-import type { Store } from "./store.ts";
+import type { StoreSide } from "./store.ts";
 
 /** Puts bytes under their digest, unless they are there; gives their locator. */
-export async function putBlob(store: Store, bytes: Uint8Array): Promise<string> {
+export async function putBlob(side: StoreSide, bytes: Uint8Array): Promise<string> {
   const key = blobKey(sha256Hex(bytes));
-  if ((await store.objects.head(key)) === null) await store.objects.create(key, bytes);
+  if ((await side.objects.head(key)) === null) await side.objects.create(key, bytes);
   return objectUrl(key);
 }

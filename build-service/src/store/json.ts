@@ -1,12 +1,12 @@
 import { UserError } from "@agent-env/protocol";
 import { z } from "zod";
-import type { Store } from "./store.ts";
+import type { StoreSide } from "./store.ts";
 
 const text = new TextDecoder("utf-8", { fatal: true });
 
 /** The JSON object at `key`, read by `schema`; null where nothing is. Throws a UserError that names the key otherwise. */
-export async function readJson<Schema extends z.ZodType>(store: Store, key: string, schema: Schema): Promise<z.infer<Schema> | null> {
-  const found = await store.objects.get(key);
+export async function readJson<Schema extends z.ZodType>(side: StoreSide, key: string, schema: Schema): Promise<z.infer<Schema> | null> {
+  const found = await side.objects.get(key);
   return found === null ? null : parseStored(key, found.bytes, schema);
 }
 

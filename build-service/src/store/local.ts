@@ -1,19 +1,16 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
-import type { Miniflare } from "miniflare";
+import { byCodePoint } from "../bundle/code-points.ts";
 import { emptyStore } from "./empty.ts";
+import { localFiles } from "./local-files.ts";
 import { fileLock } from "./lock.ts";
+import { type Kv, type R2, type R2Head, type R2PutOptions, startMiniflare } from "./miniflare.ts";
 import { withRetry } from "./retry.ts";
-import type { ObjectHead, ObjectStore, Projections, Store, StoredObject } from "./store.ts";
-
-/** The names that `wrangler.toml` gives the same two: a record written here is served at once under `wrangler dev`. */
-const KV_NAMESPACE_ID = "agent-env-records";
-export const R2_BUCKET = "agent-env-store";
+import { singleStore } from "./sides.ts";
+import type { ListedObject, ObjectHead, ObjectStore, Projections, SingleStore, StoredObject } from "./store.ts";
+import { isMarked, newWriteMark, withMark, withoutMark } from "./write-mark.ts";
 
 /** Of 40 racing writers none has needed more than 5; the pauses add up to some 6 s. */
 const TRIES = 20;
@@ -21,40 +18,26 @@ const TRIES = 20;
 /** SQLite needs room for its journal besides the data. */
 const FULL_BELOW_MB = 2;
 
-/** What of Miniflare's bindings the store uses. Their own types need a Worker's globals. */
-type R2Head = { key: string; size: number; etag: string; customMetadata?: Record<string, string> };
-type R2Condition = { onlyIf?: { etagDoesNotMatch?: string; etagMatches?: string }; customMetadata?: Record<string, string> };
-type R2 = {
-  get(key: string): Promise<(R2Head & { arrayBuffer(): Promise<ArrayBuffer> }) | null>;
-  head(key: string): Promise<R2Head | null>;
-  put(key: string, value: Buffer, options?: R2Condition): Promise<R2Head | null>;
-  delete(key: string): Promise<void>;
-  list(options: {
-    prefix: string;
-    cursor?: string;
-    include: string[];
-  }): Promise<{ objects: R2Head[] } & ({ truncated: false } | { truncated: true; cursor: string })>;
-};
-type Kv = { get(key: string): Promise<string | null>; put(key: string, value: string): Promise<void>; delete(key: string): Promise<void> };
-
 /**
  * The local store: Miniflare's R2 and KV in `<stateDir>/v3`, the files that `wrangler dev --persist-to <stateDir>` uses.
  * `mode: "read"` on a state folder that isn't there gives an empty store and makes nothing.
  *
  * Throws a UserError (exit code 2) when the folder can't be written.
  */
-export async function openLocalStore(stateDir: string, mode: "read" | "write"): Promise<Store> {
+export async function openLocalStore(stateDir: string, mode: "read" | "write"): Promise<SingleStore> {
   if (mode === "read" && !hasLocalStore(stateDir)) return emptyStore(stateDir);
   makeStateDir(stateDir);
-  const miniflare = await startMiniflare(join(stateDir, "v3"));
-  const { STORE, RECORDS } = (await miniflare.getBindings()) as { STORE: R2; RECORDS: Kv };
+  const files = join(stateDir, "v3");
+  const { bucket, namespace, close } = localFiles(files, () => startMiniflare(files));
   const patiently = patientIn(stateDir);
-  return {
-    objects: objectsOver(STORE, patiently),
-    projections: projectionsOver(RECORDS, patiently),
-    lock: (name, owner, onWait, signal) => fileLock(join(stateDir, "locks"), { name, owner, onWait, signal }),
-    close: () => miniflare.dispose(),
-  };
+  return singleStore(
+    {
+      objects: objectsOver(bucket, patiently),
+      projections: projectionsOver(namespace, patiently),
+      lock: (name, owner, onWait, signal) => fileLock(join(stateDir, "locks"), { name, owner, onWait, signal }),
+    },
+    close,
+  );
 }
 
 /** Whether anything was ever stored there. */
@@ -80,21 +63,6 @@ export function makeStateDir(stateDir: string): void {
   }
 }
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-/**
- * Removes the signal handlers that were added since, when it is called. Miniflare's end the process at once, and a command has
- * to take down what it started first.
- */
-function newSignalHandlers(): () => void {
-  const before = SIGNALS.map((signal) => new Set(process.listeners(signal)));
-  return () => {
-    for (const [index, signal] of SIGNALS.entries()) {
-      for (const handler of process.listeners(signal)) if (!before[index]?.has(handler)) process.off(signal, handler);
-    }
-  };
-}
-
 /** One folder after the other: where none can be made (`/proc`), Node's own recursive form never returns. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -107,41 +75,6 @@ function makeFolder(path: string): void {
   }
 }
 
-async function startMiniflare(persistPath: string): Promise<Miniflare> {
-  const require = createRequire(import.meta.url);
-  process.env["AGENT_ENV_WORKERD"] ??= createRequire(require.resolve("miniflare"))("workerd").default as string;
-  process.env["MINIFLARE_WORKERD_PATH"] = fileURLToPath(new URL("workerd.sh", import.meta.url));
-  const { Log, LogLevel, Miniflare } = await import("miniflare");
-  const removeItsHandlers = newSignalHandlers();
-  const miniflare = new Miniflare({
-    resourcePersistencePath: persistPath,
-    cf: false,
-    enableDevRegistry: false,
-    telemetry: { enabled: false },
-    logRequests: false,
-    log: new Log(LogLevel.NONE),
-    // A try that failed and succeeded later is no news; one that failed for good is told by its call.
-    handleStructuredLogs: () => {},
-    workers: [
-      {
-        config: {
-          name: "store",
-          compatibilityDate: "2026-11-17",
-          manifest: {
-            mainModule: "none.mjs",
-            modulesRoot: "/",
-            modules: { "none.mjs": { type: "esm", contents: "export default { fetch: () => new Response(null, { status: 404 }) };" } },
-          },
-          env: { RECORDS: { type: "kv", id: KV_NAMESPACE_ID }, STORE: { type: "r2", name: R2_BUCKET } },
-        },
-      },
-    ],
-  });
-  removeItsHandlers();
-  await miniflare.ready;
-  return miniflare;
-}
-
 type Patiently = <T>(attempt: (earlierTries: number) => Promise<T>) => Promise<T>;
 
 /**
@@ -151,7 +84,7 @@ type Patiently = <T>(attempt: (earlierTries: number) => Promise<T>) => Promise<T
 function patientIn(stateDir: string): Patiently {
   return async (attempt) => {
     try {
-      return await withRetry({ tries: TRIES, isRetryable: () => true }, attempt);
+      return await withRetry({ tries: TRIES, isRetryable: () => true, firstPauseMs: 5, longestPauseMs: 400 }, attempt);
     } catch (error) {
       const { bavail, bsize } = statfsSync(stateDir);
       const freeMb = Math.floor((bavail * bsize) / 1e6);
@@ -171,7 +104,16 @@ function patientIn(stateDir: string): Patiently {
 }
 
 function objectsOver(bucket: R2, patiently: Patiently): ObjectStore {
-  const put = (key: string, content: Uint8Array | string, options: R2Condition) => bucket.put(key, bufferOf(content), options);
+  /** An earlier try may have been committed although it was answered with an error: then what stands in the way is ours. */
+  function conditionalPut(key: string, content: Uint8Array | string, options: R2PutOptions): Promise<boolean> {
+    const mark = newWriteMark();
+    const marked = { ...options, customMetadata: withMark(options.customMetadata ?? {}, mark) };
+    return patiently(async (earlierTries) => {
+      if ((await bucket.put(key, bufferOf(content), marked)) !== null) return true;
+      return earlierTries > 0 && isMarked((await bucket.head(key))?.customMetadata, mark);
+    });
+  }
+
   return {
     get: (key) =>
       patiently(async () => {
@@ -183,48 +125,62 @@ function objectsOver(bucket: R2, patiently: Patiently): ObjectStore {
         const found = await bucket.head(key);
         return found && headOf(found);
       }),
-    create: (key, content, metadata) =>
-      patiently(async (earlierTries) => {
-        const written = await put(key, content, { onlyIf: { etagDoesNotMatch: "*" }, ...withMetadata(metadata) });
-        // An earlier try may have been committed although it was answered with an error: then what is there is ours.
-        return written !== null || (earlierTries > 0 && (await holdsExactly(bucket, key, content)));
-      }),
-    put: async (key, content, metadata) => {
-      await patiently(() => put(key, content, withMetadata(metadata)));
+    create: (key, content, metadata = {}) => conditionalPut(key, content, { onlyIf: { etagDoesNotMatch: "*" }, customMetadata: metadata }),
+    put: async (key, content, metadata = {}) => {
+      await patiently(() => bucket.put(key, bufferOf(content), { customMetadata: metadata }));
     },
-    replace: (key, content, etag) =>
-      patiently(async (earlierTries) => {
-        const written = await put(key, content, { onlyIf: { etagMatches: etag } });
-        return written !== null || (earlierTries > 0 && (await holdsExactly(bucket, key, content)));
-      }),
+    replace: (key, content, etag) => conditionalPut(key, content, { onlyIf: { etagMatches: etag } }),
     remove: (key) => patiently(() => bucket.delete(key)),
     list: (prefix) => patiently(() => listAll(bucket, prefix)),
   };
 }
 
 function projectionsOver(namespace: Kv, patiently: Patiently): Projections {
+  const get = (key: string) => patiently(() => namespace.get(key));
+  const put = (key: string, value: string) => patiently(() => namespace.put(key, value));
+  const remove = (key: string) => patiently(() => namespace.delete(key));
   return {
-    get: (key) => patiently(() => namespace.get(key)),
-    put: (key, value) => patiently(() => namespace.put(key, value)),
-    remove: (key) => patiently(() => namespace.delete(key)),
+    get,
+    put,
+    remove,
+    list: (prefix) => patiently(() => listKeys(namespace, prefix)),
+    async getAll(keys) {
+      const found = new Map<string, string>();
+      for (const key of keys) {
+        const value = await get(key);
+        if (value !== null) found.set(key, value);
+      }
+      return found;
+    },
+    async putAll(values) {
+      for (const [key, value] of values) await put(key, value);
+    },
+    async removeAll(keys) {
+      for (const key of keys) await remove(key);
+    },
   };
 }
 
-async function listAll(bucket: R2, prefix: string): Promise<ObjectHead[]> {
-  const found: ObjectHead[] = [];
+async function listAll(bucket: R2, prefix: string): Promise<ListedObject[]> {
+  const found: ListedObject[] = [];
   let cursor: string | undefined;
   do {
-    const page = await bucket.list({ prefix, include: ["customMetadata"], ...(cursor === undefined ? {} : { cursor }) });
-    found.push(...page.objects.map(headOf));
+    const page = await bucket.list({ prefix, ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...page.objects.map(({ key, size, etag }) => ({ key, sizeBytes: size, etag })));
     cursor = page.truncated ? page.cursor : undefined;
   } while (cursor !== undefined);
-  return found;
+  return found.sort((a, b) => byCodePoint(a.key, b.key));
 }
 
-/** R2's etag of a single put is the MD5 of its bytes. */
-async function holdsExactly(bucket: R2, key: string, content: Uint8Array | string): Promise<boolean> {
-  const found = await bucket.head(key);
-  return found?.etag === createHash("md5").update(bufferOf(content)).digest("hex");
+async function listKeys(namespace: Kv, prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await namespace.list({ prefix, ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...page.keys.map(({ name }) => name));
+    cursor = page.list_complete ? undefined : page.cursor;
+  } while (cursor !== undefined);
+  return found.sort(byCodePoint);
 }
 
 /** R2 wants a value of known length. */
@@ -232,14 +188,10 @@ function bufferOf(content: Uint8Array | string): Buffer {
   return typeof content === "string" ? Buffer.from(content, "utf8") : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
 }
 
-function withMetadata(metadata: Record<string, string> | undefined): R2Condition {
-  return metadata === undefined ? {} : { customMetadata: metadata };
-}
-
 function headOf(found: R2Head): ObjectHead {
-  return { key: found.key, sizeBytes: found.size, etag: found.etag, metadata: found.customMetadata ?? {} };
+  return { key: found.key, sizeBytes: found.size, etag: found.etag, metadata: withoutMark(found.customMetadata) };
 }
 
 function storedObject(found: R2Head, bytes: Uint8Array): StoredObject {
-  return { bytes, etag: found.etag, metadata: found.customMetadata ?? {} };
+  return { bytes, etag: found.etag, metadata: withoutMark(found.customMetadata) };
 }

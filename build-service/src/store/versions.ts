@@ -1,26 +1,28 @@
 import { AnyRecord, envKvKey, type Kind, latestKey, recordKey, UserError, type VersionedRef } from "@agent-env/protocol";
 import { z } from "zod";
 import { encodedId } from "../bundle/ids.ts";
-import { readJson } from "./json.ts";
-import type { Store } from "./store.ts";
+import { refuseLocalRefs } from "./foreign-refs.ts";
+import { highest } from "./highest.ts";
+import { parseStored, readJson } from "./json.ts";
+import { projectLatest, type Shown } from "./project.ts";
+import type { Store, StoreSide } from "./store.ts";
 
 const Pointer = z.object({ version: z.int().positive() });
 
 /**
  * The newest version of an id; 0 when there is none. Starts at the pointer, which may lag after a crash, and looks on
- * until a version is missing, so a reader is never fooled by it.
+ * until a version is missing, so a reader is never fooled by it. Takes three requests however many versions there are.
  */
 export async function latestVersion(store: Store, kind: Kind, id: string): Promise<number> {
+  const side = store.of(id);
   const encoded = encodedId(id);
-  const pointer = await readJson(store, latestKey(kind, encoded), Pointer);
-  let version = pointer?.version ?? 0;
-  while ((await store.objects.head(recordKey(kind, encoded, version + 1))) !== null) version++;
-  return version;
+  const pointer = await readJson(side, latestKey(kind, encoded), Pointer);
+  return highest(pointer?.version ?? 0, async (version) => (await side.objects.head(recordKey(kind, encoded, version))) !== null);
 }
 
 /** One version of an id, or null. Throws a UserError when it is there and can't be read. */
 export async function readVersion(store: Store, kind: Kind, id: string, version: number): Promise<AnyRecord | null> {
-  return readJson(store, recordKey(kind, encodedId(id), version), AnyRecord);
+  return readJson(store.of(id), recordKey(kind, encodedId(id), version), AnyRecord);
 }
 
 /** One version of an id that something references, called `what` in the message. Throws a UserError where it is missing. */
@@ -42,19 +44,24 @@ export async function versionMetadata(
   id: string,
   version: number,
 ): Promise<Readonly<Record<string, string>> | null> {
-  const head = await store.objects.head(recordKey(kind, encodedId(id), version));
+  const head = await store.of(id).objects.head(recordKey(kind, encodedId(id), version));
   return head?.metadata ?? null;
 }
 
 /**
  * Writes one version, create-only; false when that number is taken. The caller moves the pointer with `finishVersion`
  * once all that belongs to the version is there.
+ *
+ * An env keeps the type of its first version, whoever races: version n is compared with n - 1, which has to be there and
+ * never changes, so the type that won version 1 is that of all.
  */
 export async function createVersion(store: Store, kind: Kind, record: AnyRecord, metadata: Record<string, string>): Promise<boolean> {
   const { id, version, type } = record;
-  if (kind === "env" && version > 1) {
+  refuseLocalRefs(record);
+  if (version > 1) {
     const earlier = await readVersion(store, kind, id, version - 1);
-    if (earlier !== null && earlier.type !== type) {
+    if (earlier === null) throw new Error(`${kind} ${id}: v${version} would leave a gap, v${version - 1} is not in the store`);
+    if (kind === "env" && earlier.type !== type) {
       throw new UserError({
         what: `${id}: is an env of type ${earlier.type} in the store, and this is a ${type}`,
         why: "what deploys an env relies on its type, so an id keeps the type that it had first",
@@ -62,17 +69,45 @@ export async function createVersion(store: Store, kind: Kind, record: AnyRecord,
       });
     }
   }
-  return store.objects.create(recordKey(kind, encodedId(id), version), `${JSON.stringify(record)}\n`, metadata);
+  return store.of(id).objects.create(recordKey(kind, encodedId(id), version), `${JSON.stringify(record)}\n`, metadata);
 }
 
-/** Moves the latest pointer to `record` and shows an env to the edge. Safe to repeat; never moves the pointer back. */
+/**
+ * Moves the latest pointer to `record` and shows an env to the edge. Safe to repeat and to race: neither ever ends on an
+ * older version than it had.
+ */
 export async function finishVersion(store: Store, kind: Kind, record: AnyRecord): Promise<void> {
+  const side = store.of(record.id);
   const encoded = encodedId(record.id);
-  const pointer = await readJson(store, latestKey(kind, encoded), Pointer);
-  if (pointer !== null && pointer.version > record.version) return;
-  if (pointer?.version !== record.version) await store.objects.put(latestKey(kind, encoded), JSON.stringify({ version: record.version }));
+  await movePointer(side, latestKey(kind, encoded), record.version);
   if (kind !== "env") return;
-  await store.projections.put(envKvKey(encoded), JSON.stringify({ revision: record.version, record }));
+  await projectLatest(
+    async () => {
+      const version = (await readJson(side, latestKey(kind, encoded), Pointer))?.version ?? record.version;
+      const latest = version === record.version ? record : await readVersion(store, kind, record.id, version);
+      // The pointer may name a version that was removed from the store since: then this one is as new as there is.
+      return envProjection(latest ?? record);
+    },
+    async (shown) => {
+      if (shown !== null) await side.projections.put(envKvKey(encoded), shown.value);
+    },
+  );
+}
+
+/** What KV holds of an env's latest version. */
+export function envProjection(record: AnyRecord): Shown {
+  return { revision: record.version, value: JSON.stringify({ revision: record.version, record }) };
+}
+
+/** Swaps the pointer forward until it is at `version` or beyond. */
+async function movePointer({ objects }: StoreSide, key: string, version: number): Promise<void> {
+  const text = JSON.stringify({ version });
+  for (;;) {
+    const found = await objects.get(key);
+    if (found === null) {
+      if (await objects.create(key, text)) return;
+    } else if (parseStored(key, found.bytes, Pointer).version >= version || (await objects.replace(key, text, found.etag))) return;
+  }
 }
 
 /** How often a plain put that lost the race for a number tries the next one (4-bundle §11.1). */

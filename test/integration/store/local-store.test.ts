@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLocalStore } from "../../../build-service/src/store/local.ts";
-import type { Store } from "../../../build-service/src/store/store.ts";
+import type { SingleStore } from "../../../build-service/src/store/store.ts";
 import { createVersion, finishVersion, latestVersion, putNextVersion, readVersion } from "../../../build-service/src/store/versions.ts";
 import { until } from "../../fixtures/until.ts";
 
 let stateDir: string;
-let store: Store;
+let store: SingleStore;
 beforeAll(async () => {
   stateDir = mkdtempSync(join(tmpdir(), "agent-env-store-"));
   store = await openLocalStore(stateDir, "write");

@@ -27,7 +27,7 @@ export const envOutcomeVerifierStep = stepOf({
     const { record } = deployed(context, fields.env_id);
     if (record.mcp_url === null) throw new Error(`${record.deployment_id}: deployed without an MCP address`);
     const file = FileRecord.parse(await context.entity("artifact", fields.file_artifact_id, fields.file_artifact_version ?? null));
-    const script = await context.store.objects.get(objectKey(file.object_url));
+    const script = await context.store.of(file.id).objects.get(objectKey(file.object_url));
     if (script === null) throw new Error(`${file.object_url}: ${file.id} names it, and it isn't in the store`);
 
     const results = await runVerifier({

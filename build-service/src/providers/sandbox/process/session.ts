@@ -93,7 +93,7 @@ export function processSession(folder: string, empty: Registration, machine: Mac
     const image = service.image;
     if (image === null) throw new Error(`${service.name} has no image`);
     const entries = async () => {
-      const stored = await context.store.objects.get(objectKey(image.build_context_object_url));
+      const stored = await context.store.of(image.id).objects.get(objectKey(image.build_context_object_url));
       if (stored !== null) return readContext(stored.bytes);
       throw new UserError({
         what: `${image.id} v${image.version}: its build context ${image.build_context_object_url} isn't in the store`,
