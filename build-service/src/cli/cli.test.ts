@@ -39,6 +39,10 @@ const COMMANDS = [
   ["env", "stop", "x"],
   ["env", "deploy", "--id", "x"],
   ["gateway", "dev"],
+  ["config", "show"],
+  ["config", "explain"],
+  ["config", "sources"],
+  ["config", "debug"],
   ["doctor"],
   ["gc"],
 ];

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bundle: async () => (await import("./commands/bundle.ts")).bundleCommand,
   env: async () => (await import("./commands/env.ts")).envCommand,
   gateway: async () => (await import("./commands/gateway.ts")).gatewayCommand,
+  config: async () => (await import("./commands/config.ts")).configCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
   gc: async () => (await import("./commands/gc.ts")).gcCommand,
 };

@@ -47,13 +47,17 @@ const ModelParams = z
   .refine((params) => OUR_PARAMS.every((name) => !(name in params)), { error: `may not set ${OUR_PARAMS.join(", ")}` });
 
 /** What `[plugins."<package>"]` holds beside the plugin's own settings. */
-const PluginTable = z.looseObject({
-  names: key(
-    z.array(text()),
-    { readBy: "plugins" },
-    "contributions of this package that win over another package's of the same name",
-  ).optional(),
-});
+const PluginTable = key(
+  z.looseObject({
+    names: key(
+      z.array(text()),
+      { readBy: "plugins" },
+      "contributions of this package that win over another package's of the same name",
+    ).optional(),
+  }),
+  { readBy: "that plugin" },
+  "a plugin's own settings",
+);
 
 /** The sections of `config.toml`, each with all of its keys (5-run §12). This is their only definition. */
 export const SECTIONS = {

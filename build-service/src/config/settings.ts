@@ -8,8 +8,8 @@ import { SECTIONS, type SectionName } from "./keys.ts";
 import { refuseOriginalVariables } from "./original-variables.ts";
 import { type ConfigTable, readConfigFile, unreadable } from "./read-file.ts";
 import { type ReferencePlace, resolved, type Secrets, secretsFrom } from "./reference.ts";
-import { keysDirectlyIn } from "./schema-walk.ts";
 import { shownKey } from "./shown-key.ts";
+import { withVariables } from "./variables.ts";
 
 type Section<Name extends SectionName> = z.output<(typeof SECTIONS)[Name]>;
 export type CloudflareSettings = Required<Exclude<Section<"stores">["records"], "local">>;
@@ -40,6 +40,10 @@ export type Settings = {
   readonly file: FoundFile | null;
   /** What the file has and nothing uses: to be said once. */
   readonly warnings: readonly string[];
+  /** What the file says, and that with environment variables on top: as written, for those who show it. */
+  readonly written: ConfigTable;
+  readonly effective: ConfigTable;
+  readonly env: ConfigPlace["env"];
   stores(): StoresSettings;
   sandbox(): SandboxSettings;
   envs(): EnvsSettings;
@@ -71,6 +75,7 @@ export function settingsOf(read: {
 }): Settings {
   const { file, table, env } = read;
   const path = file?.path ?? "the configuration";
+  const effective = withVariables(table, env);
 
   function parsed<Schema extends z.ZodType>(name: SectionName, schema: Schema, value: unknown): z.output<Schema> {
     const result = schema.safeParse(value);
@@ -79,7 +84,7 @@ export function settingsOf(read: {
   }
 
   function section<Schema extends z.ZodType>(name: SectionName, schema: Schema): z.output<Schema> {
-    return parsed(name, schema, resolved(withVariables([name], table[name], env), at(name)));
+    return parsed(name, schema, resolved(effective[name], at(name)));
   }
 
   function secrets(): Secrets {
@@ -92,6 +97,9 @@ export function settingsOf(read: {
   return {
     file,
     warnings: read.warnings,
+    written: table,
+    effective,
+    env,
     stores() {
       const { records, image } = section("stores", SECTIONS.stores);
       return { records: records === "local" ? records : completeAccount(records, path), image };
@@ -126,17 +134,6 @@ export function settingsOf(read: {
       };
     },
   };
-}
-
-/** A section with what environment variables say on top of it, in the tables that it has too. */
-function withVariables(above: readonly string[], written: unknown, env: ConfigPlace["env"]): ConfigTable {
-  const table = asTable(written);
-  const within = Object.entries(table).map(([key, value]) => [key, isTable(value) ? withVariables([...above, key], value, env) : value]);
-  const set = keysDirectlyIn(above).flatMap(({ path, facts: { variable } }) => {
-    const value = variable === undefined ? "" : (env[variable] ?? "");
-    return value === "" ? [] : [[path.at(-1), value]];
-  });
-  return Object.fromEntries([...within, ...set]);
 }
 
 function asTable(value: unknown): ConfigTable {
