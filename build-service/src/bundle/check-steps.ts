@@ -1,10 +1,11 @@
 import type { Problem } from "@agent-env/protocol";
+import { everyStepProblems, retryFrom } from "../run/steps/every-step.ts";
 import { type Registry, stepType } from "../types/registry.ts";
 import { type Step, stepPath, type TaskEntry } from "./bundle.ts";
 import type { Warning } from "./checked.ts";
-import { dependencies } from "./resolve-steps.ts";
 import type { ResolvedTask } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
+import { dependencies, stepsBefore } from "./step-order.ts";
 
 /** What is wrong with a task beyond its references: its steps as their types read them, and how they hang together. */
 export function checkTask(
@@ -32,19 +33,8 @@ function stepWarnings(entry: TaskEntry, step: Step, registry: Registry): Warning
 
 function stepProblems(entry: TaskEntry, step: Step, registry: Registry): Problem[] {
   const path = shownText(stepPath(entry, step));
-  const reasons = [...(stepType(registry, step.type)?.problems(step) ?? []), ...commonProblems(step)];
+  const reasons = [...(stepType(registry, step.type)?.problems(step) ?? []), ...everyStepProblems(step)];
   return reasons.map((message) => ({ code: "bad-step", path, message }));
-}
-
-function commonProblems(step: Step): string[] {
-  const fail = step["fail_task_on_error"];
-  const retry = step["retry_config"];
-  return [
-    ...(fail === undefined || fail === null || typeof fail === "boolean"
-      ? []
-      : [`fail_task_on_error: expected true or false, and found ${shownValue(fail)}`]),
-    ...(retry === undefined || retry === null ? [] : ["retry_config isn't supported yet: leave it out"]),
-  ];
 }
 
 function taskProblems(entry: TaskEntry, steps: readonly Step[]): Problem[] {
@@ -56,5 +46,11 @@ function taskProblems(entry: TaskEntry, steps: readonly Step[]): Problem[] {
     const late = (dependencies(step) ?? []).filter((id) => ids.includes(id) && !ids.slice(0, index).includes(id));
     if (late.length > 0) messages.push(`step '${step.id}' depends on ${listed(late)}, and only earlier steps can be waited for`);
   });
+  const before = stepsBefore(steps);
+  for (const step of steps) {
+    const from = retryFrom(step);
+    if (from === null || from === step.id || before.get(step.id)?.has(from)) continue;
+    messages.push(`step '${step.id}' retries from ${shownValue(from)}, which is neither the step itself nor one that it runs after`);
+  }
   return messages.map((message) => ({ code: "bad-task", path: shownText(entry.path), message: shownText(message) }));
 }

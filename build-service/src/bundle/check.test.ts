@@ -289,12 +289,14 @@ describe("B5 refusals of tasks", () => {
       steps(
         { id: "x", type: "deploy_env", env_id: 1 },
         { id: "y", type: "deploy_env", env_id: "a", ttl_seconds: "1", fail_task_on_error: "no", retry_config: { max_retries: -1 } },
+        { id: "z", type: "deploy_env", env_id: "a", retry_config: { max_retries: 2 } },
       ),
       [
         "bad-step tasks/t.json: step 'x': env_id: expected a string, and found 1",
         "bad-step tasks/t.json: step 'y': fail_task_on_error: expected true or false, and found \"no\"",
-        "bad-step tasks/t.json: step 'y': retry_config isn't supported yet: leave it out",
+        "bad-step tasks/t.json: step 'y': retry_config.max_retries: expected 0 or more, and found -1",
         "bad-step tasks/t.json: step 'y': ttl_seconds: expected a number, and found \"1\"",
+        "bad-step tasks/t.json: step 'z': retry_config names no step: set retry_from_step_id",
       ],
     ],
     [
@@ -307,6 +309,19 @@ describe("B5 refusals of tasks", () => {
       [
         "bad-task tasks/t.json: step 'x' depends on \"z\", and only earlier steps can be waited for",
         'bad-task tasks/t.json: step ids repeat: "x": give each step its own',
+      ],
+    ],
+    [
+      "retries that go on at another branch, or at a later step",
+      steps(
+        { id: "x", type: "reset_env", env_id: "a", retry_config: { retry_from_step_id: "x" } },
+        { id: "y", type: "reset_env", env_id: "a", depends_on: [], retry_config: { go_to_step_id: "x", max_retries: 0 } },
+        { id: "z", type: "reset_env", env_id: "a", depends_on: ["y"], retry_config: { retry_from_step_id: "last" } },
+        { id: "last", type: "reset_env", env_id: "a", retry_config: { retry_from_step_id: "x" } },
+      ),
+      [
+        "bad-task tasks/t.json: step 'y' retries from \"x\", which is neither the step itself nor one that it runs after",
+        "bad-task tasks/t.json: step 'z' retries from \"last\", which is neither the step itself nor one that it runs after",
       ],
     ],
     [

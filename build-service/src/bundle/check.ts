@@ -1,14 +1,15 @@
 import { derivedId, type Problem, sortedProblems } from "@agent-env/protocol";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { acceptContext } from "./accept.ts";
-import type { Bundle } from "./bundle.ts";
+import { type Bundle, stepPath } from "./bundle.ts";
 import { checkTask } from "./check-steps.ts";
 import { type Checked, type CheckedEntity, entityById, type Warning } from "./checked.ts";
 import { type EntrySources, entrySources } from "./entry-sources.ts";
 import type { InstalledBundle } from "./id-root.ts";
+import type { Target } from "./lookup.ts";
 import { parseBundle } from "./parse.ts";
 import { resolveBundle } from "./resolve.ts";
-import type { ResolvedEntity, ResolvedEntry, ResolvedRef, ResolvedTask } from "./resolved.ts";
+import { type ResolvedEntity, type ResolvedEntry, type ResolvedRef, type ResolvedTask, writeKey } from "./resolved.ts";
 import { seedProblems } from "./seeds.ts";
 import { deployProblems } from "./servers.ts";
 import { shownText } from "./shown.ts";
@@ -51,7 +52,7 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
   }
   const tasks = entries.filter((entry): entry is ResolvedTask => entry.what === "task");
   const steps = tasks.map((task) => checkTask(task, registry));
-  const foreign = entries.flatMap((entry) => foreignIds(entry.refs));
+  const foreign = entries.flatMap((entry) => foreignIds(entry.refs, bundle));
   problems.push(...steps.flatMap((found) => found.problems), ...foreign);
   const checked = { bundle, entities, tasks, warnings: steps.flatMap(({ warnings }) => warnings), problems: [] };
   problems.push(...betweenEntries(checked, registry));
@@ -79,14 +80,20 @@ export async function checkEntity(options: {
 }
 
 /** Ids under the bundle's own root that nothing in it has (4-bundle §3.6). */
-function foreignIds(refs: readonly ResolvedRef[]): Problem[] {
+function foreignIds(refs: readonly ResolvedRef[], bundle: Bundle): Problem[] {
   return refs
     .filter(({ target }) => target.in === "nowhere")
     .map(({ at, target }) => ({
       code: "foreign-id",
       path: at,
-      message: `${JSON.stringify(target.id)} is an id of this bundle, which has no such ${target.kind}`,
+      message: `${JSON.stringify(target.id)} is ${foreignReason(target, bundle)}`,
     }));
+}
+
+function foreignReason({ id, kind }: Target, { entries }: Bundle): string {
+  const task = entries.find((entry) => entry.kind === "task" && id.startsWith(`${entry.id}/`));
+  if (task === undefined) return `an id of this bundle, which has no such ${kind}`;
+  return `what a step of ${task.path} writes, and only that task's own steps can name it`;
 }
 
 function betweenEntries(checked: Checked, registry: Registry): Problem[] {
@@ -105,7 +112,7 @@ export function bundleChildName(checked: Pick<Checked, "entities">, ref: unknown
   return typeof name === "string" ? name : null;
 }
 
-/** Every id has one writer: an entity, a built image, or a folder's child. */
+/** Every id has one writer: an entity, a built image, a folder's child, or a step. */
 function twoWriters(checked: Checked): Problem[] {
   const writers = new Map<string, string>();
   const problems: Problem[] = [];
@@ -125,6 +132,9 @@ function twoWriters(checked: Checked): Problem[] {
     if (type.writes !== "folder" || sources === null || isRefused) continue;
     const suffixes = type.childSuffixes(fields, sources.files().files);
     for (const suffix of suffixes) claim(`artifact ${derivedId(entry.id, suffix)}`, entry.path);
+  }
+  for (const { entry, outputs } of checked.tasks) {
+    for (const { kind, id, step } of outputs) claim(writeKey(kind, id), stepPath(entry, step));
   }
   return problems;
 }

@@ -13,9 +13,22 @@ const Fields = z.object({
   env: z.record(z.string(), z.string()),
   url: z.union([z.string(), z.object({ url: z.string() })]),
   word: z.string().regex(/^a/),
+  rule: z.discriminatedUnion("type", [z.object({ type: z.literal("a") }), z.object({ type: z.literal("b"), n: z.number() })]),
 });
 
-const right = { name: "a", note: "", mode: "vm", cpu: 1, ttl: 60, flag: true, list: [{ id: "x" }], env: {}, url: "u", word: "a" };
+const right = {
+  name: "a",
+  note: "",
+  mode: "vm",
+  cpu: 1,
+  ttl: 60,
+  flag: true,
+  list: [{ id: "x" }],
+  env: {},
+  url: "u",
+  word: "a",
+  rule: { type: "a" },
+};
 
 function texts(wrong: object): string[] {
   const raw = { ...right, ...wrong };
@@ -40,6 +53,8 @@ const cases: [object, string[]][] = [
   [{ url: 1 }, ["url: expected a string or an object, and found 1"]],
   [{ url: { url: 1 } }, ["url.url: expected a string, and found 1"]],
   [{ word: "b" }, ['word: expected a text of the form /^a/, and found "b"']],
+  [{ rule: { type: "c" } }, ['rule.type: expected "a" or "b", and found "c"']],
+  [{ rule: { type: "b", n: "1" } }, ['rule.n: expected a number, and found "1"']],
 ];
 
 test.each(cases)("what is wrong with %j", (wrong, expected) => {

@@ -56,10 +56,17 @@ function expected(issue: Issue): string {
     case "too_big":
       return atMost(issue.origin, Number(issue.maximum), issue.inclusive === true);
     case "invalid_union":
+      if (issue.errors.length === 0) return oneOfTypes(issue);
       return [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : [expected(first)])))].join(" or ");
     default:
       return issue.message;
   }
+}
+
+/** What tells the shapes of a value apart may be one of. */
+function oneOfTypes(issue: object): string {
+  const options: unknown = "options" in issue ? issue.options : [];
+  return Array.isArray(options) ? options.map(shownValue).join(" or ") : "another value";
 }
 
 function atLeast(origin: string, least: number, isInclusive: boolean): string {

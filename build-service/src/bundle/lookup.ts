@@ -2,8 +2,11 @@ import { foldName, type Kind, LOCAL_PREFIX, type Problem } from "@agent-env/prot
 import { type Bundle, type Entry, KIND_FOLDERS, KIND_OF } from "./bundle.ts";
 import { shownAscii, shownText, shownValue } from "./shown.ts";
 
-/** What a reference names: something that this bundle writes, something of a store, or an id of this bundle that isn't there. */
-export type Target = { readonly in: "bundle" | "store" | "nowhere"; readonly kind: Kind; readonly id: string };
+/**
+ * What a reference names: something that this bundle writes, an output of the same task, something of a store, or an id of
+ * this bundle that isn't there.
+ */
+export type Target = { readonly in: "bundle" | "task" | "store" | "nowhere"; readonly kind: Kind; readonly id: string };
 export type Found = { readonly target: Target } | Pick<Problem, "code" | "message">;
 
 /** An image that is built along with an entity: it can be named by its id. */

@@ -2,7 +2,7 @@ import { type AnyRecord, derivedId, type VersionedRef } from "@agent-env/protoco
 import { hashedBytes } from "../images/context.ts";
 import { hexOf } from "../images/digest.ts";
 import { imageRecordFields } from "../images/record-fields.ts";
-import { COMMON_FIELDS } from "../run/steps/step.ts";
+import { COMMON_FIELDS } from "../run/steps/every-step.ts";
 import { putBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
 import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";

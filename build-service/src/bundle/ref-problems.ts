@@ -11,3 +11,8 @@ export function refuse(problems: Problem[], code: ProblemCode, path: string, mes
 export function pinnedMessage(text: string): string {
   return `${shownValue(text)} is this bundle's own, which is written by this run and has no fixed version: leave out the version`;
 }
+
+/** Why a reference to what an earlier step of the task writes can't have one either. */
+export function pinnedOutput(text: string): string {
+  return `${shownValue(text)} is written by an earlier step of this task and has no fixed version: leave out the version`;
+}

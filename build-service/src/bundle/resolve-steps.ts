@@ -1,59 +1,99 @@
-import type { Problem } from "@agent-env/protocol";
+import type { Kind, Problem } from "@agent-env/protocol";
 import { type Registry, stepType, stepTypeNames, whyUnavailable } from "../types/registry.ts";
-import { type Step, stepPath, type TaskEntry } from "./bundle.ts";
-import type { Lookup } from "./lookup.ts";
+import { type Entry, type Step, stepPath, type TaskEntry } from "./bundle.ts";
+import { expected, type Found, type Lookup } from "./lookup.ts";
 import { mapPath } from "./map-path.ts";
 import { isStepOfOriginal } from "./original-steps.ts";
-import { pinnedMessage, refuse } from "./ref-problems.ts";
+import { pinnedMessage, pinnedOutput, refuse } from "./ref-problems.ts";
 import { idProblem } from "./ref-values.ts";
 import type { ResolvedRef, ResolvedTask } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
-import { isTable } from "./toml.ts";
+import { dependencies, stepsBefore } from "./step-order.ts";
+import { outputNamed, outputProblems, type TaskOutput, taskOutputs } from "./task-outputs.ts";
+import { undeclaredRefs } from "./undeclared-refs.ts";
 
-type StepRefs = (ResolvedRef & { readonly step: Step })[];
 type Resolving = {
   readonly entry: TaskEntry;
   readonly lookup: Lookup;
   readonly registry: Registry;
-  readonly refs: StepRefs;
+  /** The bundle's entries; none for a task by itself. */
+  readonly entries: readonly Entry[];
+};
+type ResolvingStep = Resolving & {
+  readonly outputs: readonly TaskOutput[];
+  readonly before: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly refs: (ResolvedRef & { readonly step: Step })[];
   readonly problems: Problem[];
 };
 
-/** A task with the references of its steps replaced by ids (4-bundle §3.2–3). */
-export function resolveTask(entry: TaskEntry, lookup: Lookup, registry: Registry): ResolvedTask {
-  const refs: StepRefs = [];
-  const problems: Problem[] = [];
+/** A task with the references of its steps replaced by ids (4-bundle §3.2–3, §3.7–8). */
+export function resolveTask(resolving: Resolving): ResolvedTask {
+  const { entry, registry, entries } = resolving;
+  const outputs = taskOutputs(entry, registry);
+  const problems = outputProblems(outputs, entries);
+  const all: ResolvingStep = { ...resolving, outputs, before: stepsBefore(entry.steps), refs: [], problems };
   const steps = entry.steps.map((step) => {
     problems.push(...dependencyProblems(entry, step));
-    return resolveStep({ entry, lookup, registry, refs, problems }, step);
+    return resolveStep(all, step);
   });
-  return { what: "task", entry, steps, refs, problems };
+  return { what: "task", entry, steps, refs: all.refs, outputs, problems };
 }
 
-function resolveStep({ entry, lookup, registry, refs, problems }: Resolving, step: Step): Step {
+function resolveStep(all: ResolvingStep, step: Step): Step {
+  const { entry, registry, outputs, entries, refs, problems } = all;
   const type = stepType(registry, step.type);
   const path = shownText(stepPath(entry, step));
   if (type === undefined) {
     problems.push({ code: "unknown-type", path, message: unknownStep(step.type, registry) });
     return step;
   }
+  if (type.entityRefs === null) {
+    problems.push(...undeclaredRefs(entry, step, { entries, outputs }));
+    return step;
+  }
   let resolved: Readonly<Record<string, unknown>> = step;
-  for (const { path: fieldPath, kind, types, versionPath } of type.entityRefs) {
-    resolved = mapPath(resolved, fieldPath, (value, field, parent) => {
+  for (const ref of type.entityRefs) {
+    const types = ref.typesWith === undefined || typeof step[ref.typesWith] === "string" ? ref.types : undefined;
+    resolved = mapPath(resolved, ref.path, (value, field, parent) => {
       // A value of another kind is the step type's own to refuse.
       if (typeof value !== "string" || value === "") return value;
+      if (ref.role === "output") return `${entry.id}/${value.normalize("NFC")}`;
       const at = `${path}: ${field}`;
-      const wrong = idProblem(value);
-      if (wrong !== null) return refuse(problems, "bad-ref", at, wrong, value);
-      const found = lookup(value.normalize("NFC"), kind, types);
+      const found = target(all, { step, text: value.normalize("NFC"), kind: ref.kind, types });
       if ("code" in found) return refuse(problems, found.code, at, found.message, value);
-      const version = versionBeside(parent, versionPath);
+      const version = versionBeside(parent, ref.versionPath);
       if (found.target.in === "bundle" && version !== null) return refuse(problems, "pinned", at, pinnedMessage(value), value);
+      if (found.target.in === "task" && version !== null) return refuse(problems, "pinned", at, pinnedOutput(value), value);
       refs.push({ step, at, field, target: found.target, version, types });
       return found.target.id;
     });
   }
   return { ...resolved, id: step.id, type: step.type };
+}
+
+type Wanted = { readonly step: Step; readonly text: string; readonly kind: Kind; readonly types: readonly string[] | undefined };
+
+/** What a text names: an output of the same task first, then what the bundle or the store has (4-bundle §3.4). */
+function target({ outputs, before, lookup }: ResolvingStep, { step, text, kind, types }: Wanted): Found {
+  const output = outputNamed(outputs, text, kind);
+  if (output === undefined) {
+    const wrong = idProblem(text);
+    return wrong === null ? lookup(text, kind, types) : { code: "bad-ref", message: wrong };
+  }
+  const fits = output.kind === kind && (types === undefined || (output.types?.some((type) => types.includes(type)) ?? true));
+  const shown = shownValue(text);
+  if (!fits) {
+    const message = `${shown} is this task's ${output.kind}, written by step ${shownValue(output.step.id)}, and the field takes ${expected(kind, types)}`;
+    return { code: "wrong-kind", message };
+  }
+  if (before.get(step.id)?.has(output.step.id) !== true) {
+    const writer = shownValue(output.step.id);
+    return {
+      code: "output",
+      message: `${shown} is written by step ${writer}, and this step doesn't run after it: let it depend on ${writer}`,
+    };
+  }
+  return { target: { in: "task", kind, id: output.id } };
 }
 
 /** The version in the sibling field that the step type declares. */
@@ -66,14 +106,6 @@ function unknownStep(type: string, registry: Registry): string {
   const why = whyUnavailable(registry, "step type", type);
   if (why === "" && isStepOfOriginal(type)) return `${shownValue(type)} is a step type of the original that isn't supported yet`;
   return `there is no step type ${shownValue(type)}: known are ${stepTypeNames(registry).join(", ")}${why}`;
-}
-
-/** `depends_on` as step ids: each element is an id or `{"task_step_id": id}`. Null when it isn't such a list. */
-export function dependencies(step: Step): readonly string[] | null {
-  const value = step["depends_on"];
-  if (!Array.isArray(value)) return null;
-  const ids = value.map((item: unknown) => (isTable(item) ? item["task_step_id"] : item));
-  return ids.every((id) => typeof id === "string") ? ids : null;
 }
 
 function dependencyProblems(entry: TaskEntry, step: Step): Problem[] {

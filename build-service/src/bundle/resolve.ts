@@ -20,12 +20,12 @@ export function resolveBundle(bundle: Bundle, registry: Registry): Resolved {
     typed.flatMap((item) => (item.what === "typed" ? item.builds : [])),
     new Set(typed.flatMap((item) => (item.what === "unknown" ? [item.entry] : []))),
   );
-  return { bundle, entries: typed.map((item) => resolveTyped(item, lookup, registry)) };
+  return { bundle, entries: typed.map((item) => resolveTyped(item, { lookup, registry, entries: bundle.entries })) };
 }
 
 /** One entry, resolved by itself: its references are looked up as `lookup` says. */
 export function resolveEntry(entry: Entry, lookup: Lookup, registry: Registry): ResolvedEntry {
-  return resolveTyped(withImages(entry, registry), lookup, registry);
+  return resolveTyped(withImages(entry, registry), { lookup, registry, entries: [] });
 }
 
 /** An entry before its references are looked up. */
@@ -68,9 +68,9 @@ function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Proble
   return { code: "unknown-type", path: shownText(entry.path), message };
 }
 
-function resolveTyped(item: Typed, lookup: Lookup, registry: Registry): ResolvedEntry {
-  if (item.what === "task") return resolveTask(item.entry, lookup, registry);
-  return item.what === "unknown" ? item : resolveEntity(item, lookup);
+function resolveTyped(item: Typed, among: { lookup: Lookup; registry: Registry; entries: readonly Entry[] }): ResolvedEntry {
+  if (item.what === "task") return resolveTask({ ...among, entry: item.entry });
+  return item.what === "unknown" ? item : resolveEntity(item, among.lookup);
 }
 
 /** An entity whose images are known, with its references replaced by ids. */

@@ -2,6 +2,7 @@ import type { Kind, Problem } from "@agent-env/protocol";
 import type { BundleType, Config } from "../types/type.ts";
 import type { Bundle, EvalEntry, FolderEntry, Step, TaskEntry } from "./bundle.ts";
 import type { Target } from "./lookup.ts";
+import type { TaskOutput } from "./task-outputs.ts";
 
 /** A reference with what it names. */
 export type ResolvedRef = {
@@ -40,6 +41,7 @@ export type ResolvedTask = {
   readonly entry: TaskEntry;
   readonly steps: readonly Step[];
   readonly refs: readonly (ResolvedRef & { readonly step: Step })[];
+  readonly outputs: readonly TaskOutput[];
   readonly problems: readonly Problem[];
 };
 

@@ -46,6 +46,19 @@ describe("preflight", () => {
       ["deploy-twice tasks/t.json: step 'again': a is deployed by step \"deploy\" already"],
     ],
     [
+      "steps that are checked and stored only",
+      [
+        deploy({ retry_config: { retry_from_step_id: "deploy" } }),
+        { id: "agent", type: "deploy_agent", env_ids: ["a"] },
+        { id: "load", type: "load_artifact", artifact_id: "notes", agent_name: "default-agent" },
+      ],
+      [
+        "deploy-step tasks/t.json: step 'deploy': this version checks and stores retry_config, and doesn't run it yet: leave it out, or run other tasks with --task",
+        "deploy-step tasks/t.json: step 'agent': this version checks and stores a step of type deploy_agent, and doesn't run it yet: leave it out, or run other tasks with --task",
+        "deploy-step tasks/t.json: step 'load': this version checks and stores a load_artifact step with agent_name, and doesn't run it yet: leave it out, or run other tasks with --task",
+      ],
+    ],
+    [
       "a sandbox that isn't known",
       [deploy({ sandbox_type: "e2b" })],
       ["deploy-provider tasks/t.json: step 'deploy': sandbox_type \"e2b\" is not known; those there are: local, process"],

@@ -9,6 +9,7 @@ import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts
 import type { Store } from "../store/store.ts";
 import { whyUnavailable } from "../types/registry.ts";
 import { type ChosenSandbox, sandboxOf } from "./choose-sandbox.ts";
+import { notRunYet } from "./not-run-yet.ts";
 import type { PlannedStep, PlannedTask } from "./task-run.ts";
 import { verifierProblem } from "./verifiers/language.ts";
 
@@ -37,7 +38,7 @@ export async function preflight(request: PreflightRequest): Promise<Problem[]> {
   for (const task of request.plan.tasks) {
     const deployedEnvs = new Map<string, string>();
     for (const step of task.steps) {
-      const findings = await stepFindings(step, deployedEnvs, request);
+      const findings = [...notRunYet(step, request.plan.inner.registry), ...(await stepFindings(step, deployedEnvs, request))];
       found.push(...findings.map((finding) => ({ ...finding, task: task.path, step: step.id })));
       if (step.type === "deploy_env") deployedEnvs.set(String(step["env_id"]), step.id);
     }
@@ -50,7 +51,7 @@ async function stepFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<string,
     case "deploy_env":
       return deployFindings(step, deployedEnvs, request);
     case "load_artifact":
-      return targetFindings(step, deployedEnvs);
+      return typeof step["env_id"] === "string" ? targetFindings(step, deployedEnvs) : [];
     case "env_outcome_verifier":
       return [...targetFindings(step, deployedEnvs), ...verifierFindings(step, request)];
     default:

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AnyRecord, Kind } from "@agent-env/protocol";
-import { dependencies } from "../bundle/resolve-steps.ts";
+import { dependencies } from "../bundle/step-order.ts";
 import type { VerifierSettings } from "../config/settings.ts";
 import type { Deployment, LeftUp } from "../deploy/deployment.ts";
 import type { Emit } from "../report/events.ts";
@@ -49,7 +49,7 @@ export async function runTask(task: PlannedTask, services: TaskServices): Promis
   const common = { task: task.path, store, emit, signal, verifiers, deployments, verifications };
 
   const outcomes = await runGraph(
-    graphOf(task),
+    graphOf(task, services.registry),
     async (step) => {
       const type = stepType(services.registry, step.raw.type);
       if (type === undefined) throw new Error(`${task.path}: step type ${step.raw.type} passed the check and isn't known`);
@@ -89,10 +89,12 @@ export async function runTask(task: PlannedTask, services: TaskServices): Promis
 }
 
 /** A step depends on all earlier ones unless it says otherwise (5-run §7). */
-function graphOf(task: PlannedTask): (GraphStep & { readonly raw: PlannedStep })[] {
+function graphOf(task: PlannedTask, registry: Registry): (GraphStep & { readonly raw: PlannedStep })[] {
   return task.steps.map((raw, index) => {
     const dependsOn = dependencies(raw) ?? task.steps.slice(0, index).map(({ id }) => id);
-    return { id: raw.id, dependsOn, failsTask: raw["fail_task_on_error"] !== false, raw };
+    const asked = raw["fail_task_on_error"];
+    const failsTask = typeof asked === "boolean" ? asked : (stepType(registry, raw.type)?.failsTask ?? true);
+    return { id: raw.id, dependsOn, failsTask, raw };
   });
 }
 

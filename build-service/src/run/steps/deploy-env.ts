@@ -1,17 +1,18 @@
 import { z } from "zod";
+import { Name, Version } from "./field-schemas.ts";
 import { stepOf } from "./step.ts";
 
 const Fields = z.object({
-  env_id: z.string().min(1),
-  env_version: z.int().positive().nullish(),
+  env_id: Name,
+  env_version: Version,
   ttl_seconds: z.int().default(7200),
   disk_size_gb: z.number().default(10),
   gateway_mode: z.string().default("performance"),
   cpu: z.number().nullish(),
   memory_mb: z.number().nullish(),
-  sandbox_type: z.string().min(1).nullish(),
-  artifact_id: z.string().nullish(),
-  artifact_version: z.int().positive().nullish(),
+  sandbox_type: Name.nullish(),
+  artifact_id: Name.nullish(),
+  artifact_version: Version,
   metadata: z.record(z.string(), z.unknown()).nullish(),
 });
 
@@ -19,6 +20,7 @@ export const deployEnvStep = stepOf({
   type: "deploy_env",
   fields: Fields,
   idle: ["disk_size_gb"],
+  later: ["env_state_type", "env_state_instance_id"],
   entityRefs: [
     { path: "env_id", kind: "env", versionPath: "env_version" },
     { path: "artifact_id", kind: "artifact", versionPath: "artifact_version" },

@@ -3,15 +3,15 @@ import { z } from "zod";
 import { deployed } from "../deployed.ts";
 import { aggregate } from "../verifiers/aggregators.ts";
 import { runVerifier } from "../verifiers/script.ts";
+import { Name, Verifier, Version } from "./field-schemas.ts";
 import { stepOf } from "./step.ts";
 
 const Fields = z.object({
-  env_id: z.string().min(1),
-  file_artifact_id: z.string().min(1),
-  file_artifact_version: z.int().positive().nullish(),
+  env_id: Name,
+  file_artifact_id: Name,
+  file_artifact_version: Version,
   prompt_id: z.string().nullish(),
-  verifier_id: z.string().min(1).nullish(),
-  score_aggregator: z.enum(["all_pass", "any_pass", "weighted_average"]).default("all_pass"),
+  ...Verifier,
 });
 
 /** Runs a script against the deployed env, in a process of its own, and scores the rows it gives. */
