@@ -1,12 +1,12 @@
 import type { ImageBuilder } from "../images/builder.ts";
 import { ensureBuilt } from "../images/ensure.ts";
 import type { Emit } from "../report/events.ts";
-import type { Lock, Store } from "../store/store.ts";
-import { byCodePoint } from "./code-points.ts";
+import type { Store } from "../store/store.ts";
 import { deployedImages } from "./deployed-images.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { type DecideContext, decideAgain, type UnitPlan } from "./plan-writes.ts";
 import { sideBySide } from "./side-by-side.ts";
+import { lockOwner, lockWrites } from "./write-locks.ts";
 import { finishUnit, type PreparedVersion, prepareUnit, type WriteContext } from "./write-unit.ts";
 
 export type MakeRequest = {
@@ -27,7 +27,8 @@ export type MakeRequest = {
  * ends it; what was written before stays, and the next run goes on from there.
  */
 export async function materialize(plan: Plan, request: MakeRequest): Promise<Plan> {
-  const locks = await lockAll(plan, request);
+  const claims = plan.inner.units.map(({ unit }) => unit);
+  const locks = await lockWrites(claims, { ...request, owner: lockOwner(request.runId) });
   try {
     return await makeAll(plan, request);
   } finally {
@@ -93,26 +94,4 @@ function emitWrite(emit: Emit, { unit, decision }: UnitPlan): void {
   const { version, reasons } = decision;
   const message = reasons.length === 0 ? `v${version}, unchanged` : `v${version} (${reasons.join("; ")})`;
   emit({ kind: "write", entry: unit.label, message, version, reasons });
-}
-
-/** A lock for each id that the plan writes, in one order for all runs, so that no two wait for each other. */
-async function lockAll(plan: Plan, request: MakeRequest): Promise<Lock[]> {
-  const { store, emit, runId, signal } = request;
-  const owner = `${runId} (pid ${process.pid}, since ${new Date().toISOString()})`;
-  const told = new Set<string>();
-  const locks: Lock[] = [];
-  try {
-    for (const { unit } of plan.inner.units.toSorted((a, b) => byCodePoint(a.unit.key, b.unit.key))) {
-      const onWait = (holder: string): void => {
-        if (told.has(holder)) return;
-        told.add(holder);
-        emit({ kind: "wait", entry: unit.label, message: `waits for ${holder}, which writes ${unit.id}` });
-      };
-      locks.push(await store.of(unit.id).lock(`write/${unit.key}`, owner, onWait, signal));
-    }
-    return locks;
-  } catch (error) {
-    for (const lock of locks) await lock.release();
-    throw error;
-  }
 }

@@ -121,8 +121,9 @@ export async function putNextVersion(
   metadata: Record<string, string>,
 ): Promise<AnyRecord> {
   for (let race = 0; race < RACES; race++) {
-    const version = (await latestVersion(store, kind, String(record["id"]))) + 1;
-    const written = AnyRecord.parse({ ...record, version });
+    const { id, type, ...body } = record;
+    const version = (await latestVersion(store, kind, String(id))) + 1;
+    const written = AnyRecord.parse({ id, type, version, ...body });
     if (!(await createVersion(store, kind, written, metadata))) continue;
     await finishVersion(store, kind, written);
     return written;
