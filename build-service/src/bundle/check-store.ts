@@ -12,7 +12,7 @@ import type { StoreView } from "./store-refs.ts";
 
 /** What a plan finds beyond a check: by the store's records, at the versions that were read. */
 export async function checkAgainstStore(checked: Checked, view: StoreView, store: Store, registry: Registry): Promise<Problem[]> {
-  return [...checkStoreRefs(checked, view, registry), ...storeTasks(checked), ...(await typeChanges(checked, store))];
+  return [...checkStoreRefs(checked, view, registry), ...storeTasks(checked, view), ...(await typeChanges(checked, store))];
 }
 
 /** What is wrong with what the store holds of an entity's references, and with an env over them (B6). */
@@ -28,10 +28,12 @@ export function checkStoreRefs(checked: Checked, view: StoreView, registry: Regi
 }
 
 /** A bundle's evals run the bundle's own tasks only (4-bundle §4.7). */
-function storeTasks({ entities }: Checked): Problem[] {
+function storeTasks({ entities }: Checked, view: StoreView): Problem[] {
   return entities
     .filter(({ resolved }) => resolved.entry.kind === "eval")
-    .flatMap(({ resolved }) => resolved.refs.filter(({ target }) => target.in === "store"))
+    .flatMap(({ resolved }) =>
+      resolved.refs.filter(({ target }) => view.refs.some(({ kind, id }) => kind === target.kind && id === target.id)),
+    )
     .map(({ at, target }) => ({
       code: "eval-store-task",
       path: at,

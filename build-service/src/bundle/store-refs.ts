@@ -4,6 +4,7 @@ import { latestVersion, readVersion } from "../store/versions.ts";
 import type { Bundle } from "./bundle.ts";
 import { expected } from "./lookup.ts";
 import { type ResolvedRef, writeKey } from "./resolved.ts";
+import { shownText } from "./shown.ts";
 
 /** A reference to something of the store, at the version that this plan read: everything later in the run uses it (B9). */
 export type StoreRef = { readonly kind: Kind; readonly id: string; readonly version: number; readonly pinned: boolean };
@@ -70,8 +71,13 @@ async function readOne(store: Store, { kind, id, version: pinned, places }: Want
     return { code: "not-stored", message: `there is ${what} v${version} in the store: its latest is v${latest}` };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { code: "store-unreadable", message: `${JSON.stringify(id)} is stored, but it can't be read: ${error.why}` };
+    return { code: "store-unreadable", message: `${JSON.stringify(id)} is stored, but it can't be read: ${onOneLine(error.why)}` };
   }
+}
+
+/** A store's reason may be a list of what is wrong with a record, a line each. */
+function onOneLine(text: string): string {
+  return shownText(text.replaceAll(/\s*\n\s*/g, " "));
 }
 
 /** What else has that name: an entity of this bundle that is of another kind. */
