@@ -60,6 +60,14 @@ test("B8.1 each kind of change is a reason", () => {
   expect(changeReasons(now, now)).toEqual([]);
 });
 
+test("B8.2 a new version is a reason also when what writes it moves between the bundle and the store", () => {
+  const here = { ...inputs, needs: { "env mail": "1" } };
+  const there = { ...inputs, needs: {}, store_refs: { "env mail": "2" } };
+  expect(changeReasons(here, there)).toEqual(["env mail has a new version in the store (v1 → v2)"]);
+  expect(changeReasons(there, here)).toEqual(["env mail is written anew (v2 → v1)"]);
+  expect(changeReasons(here, { ...there, store_refs: { "env mail": "1" } })).toEqual([]);
+});
+
 test("B8.1 five changed files are listed, by code point, and the others counted", () => {
   const files = (digit: string) =>
     Object.fromEntries(["f", "e", "d", "c", "b", "a", "\u{1f600}", "\uff5e"].map((path) => [path, sha(digit)]));

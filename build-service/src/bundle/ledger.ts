@@ -8,12 +8,18 @@ import { encodedId } from "./ids.ts";
 /** The scheme of digests; a row of another one is written anew. */
 export const SCHEME = 1;
 
+/** Texts by any key: a file may be named `__proto__`, which zod's own records drop. */
+const Texts = z.custom<Readonly<Record<string, string>>>(
+  (value) => typeof value === "object" && value !== null && Object.values(value).every((text) => typeof text === "string"),
+  "expected a table of texts",
+);
+
 const Inputs = z.object({
   type: z.string(),
   config: z.string(),
-  files: z.record(z.string(), z.string()),
-  needs: z.record(z.string(), z.string()),
-  store_refs: z.record(z.string(), z.string()),
+  files: Texts,
+  needs: Texts,
+  store_refs: Texts,
 });
 /** What a version was made from (4-bundle §9.2). */
 export type LedgerInputs = z.infer<typeof Inputs>;
@@ -50,6 +56,11 @@ export async function newestDone(store: Store, kind: Kind, id: string): Promise<
   const versions = (await store.local.objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
   const newest = Math.max(0, ...versions.filter(Number.isInteger));
   return newest === 0 ? null : readRow(store, doneKey(kind, id, newest));
+}
+
+/** The done row of one version; null when no bundle wrote that version. */
+export async function doneRow(store: Store, kind: Kind, id: string, version: number): Promise<LedgerRow | null> {
+  return readRow(store, doneKey(kind, id, version));
 }
 
 /** The row of one attempt; null once the attempt has ended. */

@@ -10,8 +10,7 @@ export function changeReasons(before: LedgerInputs, now: LedgerInputs): string[]
     ...(before.type === now.type ? [] : [`type changed: ${before.type} → ${now.type}`]),
     ...(before.config === now.config ? [] : ["config changed"]),
     ...fileReasons(before.files, now.files),
-    ...needReasons(before, now),
-    ...storeRefReasons(before.store_refs, now.store_refs),
+    ...versionReasons(before, now),
   ];
 }
 
@@ -42,22 +41,22 @@ function listedFiles(label: string, paths: readonly string[], show: (path: strin
 }
 
 /** A thing that moves between the bundle and the store is needed before and after: its key stands in one of the two. */
-function needReasons(before: LedgerInputs, now: LedgerInputs): string[] {
+function versionReasons(before: LedgerInputs, now: LedgerInputs): string[] {
   const had = { ...before.store_refs, ...before.needs };
   const has = { ...now.store_refs, ...now.needs };
-  const anew = Object.keys(now.needs).filter((key) => key in had && had[key] !== has[key]);
-  const gained = Object.keys(has).filter((key) => !(key in had));
-  const lost = Object.keys(had).filter((key) => !(key in has));
+  const changed = (table: Texts): string[] =>
+    Object.keys(table)
+      .filter((key) => Object.hasOwn(had, key) && had[key] !== table[key])
+      .toSorted(byCodePoint);
+  const missing = (from: Texts, table: Texts): string[] =>
+    Object.keys(table)
+      .filter((key) => !Object.hasOwn(from, key))
+      .toSorted(byCodePoint);
+  const versions = (key: string): string => `(v${had[key]} → v${has[key]})`;
   return [
-    ...anew.toSorted(byCodePoint).map((key) => `${key} is written anew (v${had[key]} → v${has[key]})`),
-    ...gained.toSorted(byCodePoint).map((key) => `now needs ${key}`),
-    ...lost.toSorted(byCodePoint).map((key) => `no longer needs ${key}`),
+    ...changed(now.needs).map((key) => `${key} is written anew ${versions(key)}`),
+    ...missing(had, has).map((key) => `now needs ${key}`),
+    ...missing(has, had).map((key) => `no longer needs ${key}`),
+    ...changed(now.store_refs).map((key) => `${key} has a new version in the store ${versions(key)}`),
   ];
-}
-
-function storeRefReasons(before: Texts, now: Texts): string[] {
-  return Object.keys(now)
-    .filter((key) => key in before && before[key] !== now[key])
-    .toSorted(byCodePoint)
-    .map((key) => `${key} has a new version in the store (v${before[key]} → v${now[key]})`);
 }
