@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { imageId } from "../../build-service/src/images/bases-held.ts";
 import { engineBuilder, IMAGE_LABEL, SOURCE_LABEL } from "../../build-service/src/images/build.ts";
 import type { BuildResult } from "../../build-service/src/images/builder.ts";
+import type { Locked } from "../../build-service/src/images/locked.ts";
 import { sourceOf } from "../../build-service/src/infra/image-source.ts";
 import type { StageEvent } from "../../build-service/src/report/events.ts";
 import { until } from "../fixtures/until.ts";
@@ -17,7 +18,7 @@ afterAll(async () => {
 
 async function built(
   files: Readonly<Record<string, string>>,
-  options: { emit?: (event: StageEvent) => void; signal?: AbortSignal } = {},
+  options: { emit?: (event: StageEvent) => void; signal?: AbortSignal; locked?: Locked; isFresh?: boolean; timeoutS?: number } = {},
 ): Promise<BuildResult & { sourceDigest: string }> {
   const source = sourceOf(new Map(Object.entries(files)));
   const request = {
@@ -28,8 +29,11 @@ async function built(
     platform: null,
     tag: TAG,
     context: await source.tar(),
+    ...(options.locked === undefined ? {} : { locked: options.locked }),
+    isFresh: options.isFresh ?? false,
   };
-  const result = await engineBuilder(docker, []).build(request, options.emit ?? (() => {}), options.signal ?? never);
+  const builder = engineBuilder(docker, { ownBases: [], timeoutS: options.timeoutS ?? 120 });
+  const result = await builder.build(request, options.emit ?? (() => {}), options.signal ?? never);
   return { ...result, sourceDigest: source.digest };
 }
 

@@ -93,9 +93,9 @@ describe.skipIf(noEngine)("the base image of the SDK", () => {
       make: async () => {},
       isCurrent: async () => false,
     };
-    const held = await engineBuilder(docker, []).idsOf(["debian:bookworm-slim", "none.invalid/none:1"]);
+    const held = await engineBuilder(docker, { ownBases: [], timeoutS: 60 }).idsOf(["debian:bookworm-slim", "none.invalid/none:1"]);
     expect(Object.keys(held)).toEqual(["debian:bookworm-slim"]);
-    expect(await engineBuilder(docker, [outdated]).idsOf(["debian:bookworm-slim"])).not.toEqual(held);
+    expect(await engineBuilder(docker, { ownBases: [outdated], timeoutS: 60 }).idsOf(["debian:bookworm-slim"])).not.toEqual(held);
     expect(await sdkBase.isCurrent("agent-env/sdk:0.1.0", { [SOURCE_LABEL]: "0".repeat(64) })).toBe(false);
   });
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Kind } from "@agent-env/protocol";
+import type { Locked } from "../images/locked.ts";
 import type { TomlTable } from "./toml.ts";
 
 /** The folders of a bundle, in bundle order (4-bundle §1). */
@@ -50,6 +51,8 @@ export type Bundle = {
   readonly description: string | null;
   /** In bundle order: by kind, then by code point of the name. */
   readonly entries: readonly Entry[];
+  /** Base images that its lock file fixes; left out: none. */
+  readonly locked?: Locked;
   /** What lies in the bundle and isn't read, as paths. */
   readonly ignored: readonly string[];
 };

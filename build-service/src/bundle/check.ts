@@ -6,6 +6,7 @@ import { checkTask } from "./check-steps.ts";
 import { type Checked, type CheckedEntity, entityById, type Warning } from "./checked.ts";
 import { type EntrySources, entrySources } from "./entry-sources.ts";
 import type { InstalledBundle } from "./id-root.ts";
+import { unusedLocks } from "./lock-file.ts";
 import type { Target } from "./lookup.ts";
 import { parseBundle } from "./parse.ts";
 import { resolveBundle } from "./resolve.ts";
@@ -35,7 +36,7 @@ export async function checkBundle(
   const resolveProblems = entries.flatMap((entry) => entry.problems);
   if (resolveProblems.length > 0) return { bundle, problems: sortedProblems(resolveProblems), warnings: [] };
   const checked = await checkEntries(bundle, entries, registry);
-  return { bundle, problems: checked.problems, warnings: checked.warnings };
+  return { bundle, problems: checked.problems, warnings: [...checked.warnings, ...unusedLocks(bundle, entries)] };
 }
 
 /** Judges resolved entries, which have no problems so far: by their types, their folders, and against each other. */

@@ -1,8 +1,9 @@
 import type { ImageBuilder } from "../images/builder.ts";
-import { ensureBuilt } from "../images/ensure.ts";
+import { type EnsureRequest, ensureBuilt } from "../images/ensure.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
 import { deployedImages } from "./deployed-images.ts";
+import { NOTHING_LOCKED } from "./lock-file.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { type DecideContext, decideAgain, type UnitPlan } from "./plan-writes.ts";
 import { sideBySide } from "./side-by-side.ts";
@@ -38,13 +39,16 @@ export async function materialize(plan: Plan, request: MakeRequest): Promise<Pla
 
 async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   const { store, emit, builder, signal } = request;
-  const { checked, view, registry, units } = plan.inner;
+  const { checked, view, registry, units, rebuild = new Set<string>() } = plan.inner;
+  const { locked = NOTHING_LOCKED } = plan.bundle;
   const versions = new Map<string, number>();
   const deciding: DecideContext = {
     idRoot: plan.bundle.idRoot,
     view,
     store,
     engine: builder ?? undefined,
+    locked,
+    rebuild,
   };
   const deployed = builder === null ? new Set<string>() : deployedImages(plan);
   const writing = (unit: UnitPlan, building: AbortSignal): WriteContext => ({
@@ -53,7 +57,10 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
     view,
     versions,
     bundle: plan.bundle,
-    build: builder !== null && deployed.has(unit.unit.key) ? imageBuild(unit, { store, builder, emit, signal: building }) : null,
+    build:
+      builder !== null && deployed.has(unit.unit.key)
+        ? imageBuild(unit, { store, builder, emit, signal: building, locked, isFresh: rebuild.has(unit.unit.key) })
+        : null,
   });
 
   // An image needs nothing that is written here, so all of them can be decided, and built, ahead of their turn.
@@ -79,10 +86,10 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   } finally {
     await builds.end();
   }
-  return planOf({ checked, view, registry, units: made }, plan.leftOut);
+  return planOf({ checked, view, registry, units: made, rebuild }, plan.leftOut);
 }
 
-type BuildContext = { readonly store: Store; readonly builder: ImageBuilder; readonly emit: Emit; readonly signal: AbortSignal };
+type BuildContext = Omit<EnsureRequest, "record" | "entry">;
 
 function imageBuild({ unit }: UnitPlan, context: BuildContext): WriteContext["build"] {
   return async (record) => {

@@ -6,6 +6,7 @@ import { byCodePoint } from "./code-points.ts";
 import { ioReason } from "./config-file.ts";
 import { type InstalledBundle, idRootOf } from "./id-root.ts";
 import { type Item, listFolder, misspeltProblems, twinProblems, withoutDotNames } from "./listing.ts";
+import { LOCK_FILE, readLockFile } from "./lock-file.ts";
 import { parseFileEntry } from "./parse-file.ts";
 import { parseFolderEntry } from "./parse-folder.ts";
 import { readmeDescription } from "./readme.ts";
@@ -37,8 +38,16 @@ export function parseBundle(folder: string, installed?: InstalledBundle): Parsed
   const { idRoot, problems: idProblems } = idRootOf(disk, installed);
   const parsed = kindFolders.map((kind) => parseKindFolder(kind, items, idRoot));
   const entries = parsed.flatMap((kind) => kind.entries);
-  const others = items.filter(({ name }) => !KIND_FOLDERS.some((kind) => kind === name)).map(({ path }) => path);
-  const problems = [...rootProblems, ...idProblems, ...parsed.flatMap((kind) => kind.problems), ...sameIds(entries), ...sameNames(entries)];
+  const lock = readLockFile(items.find(({ name }) => name === LOCK_FILE)?.disk ?? null);
+  const others = items.filter(({ name }) => name !== LOCK_FILE && !KIND_FOLDERS.some((kind) => kind === name)).map(({ path }) => path);
+  const problems = [
+    ...rootProblems,
+    ...idProblems,
+    ...lock.problems,
+    ...parsed.flatMap((kind) => kind.problems),
+    ...sameIds(entries),
+    ...sameNames(entries),
+  ];
   const bundle = {
     disk,
     name: basename(disk).normalize("NFC"),
@@ -48,12 +57,13 @@ export function parseBundle(folder: string, installed?: InstalledBundle): Parsed
       items.filter(({ what }) => what === "file").map(({ name }) => name),
     ),
     entries,
+    locked: lock.locked,
     ignored: [...others, ...parsed.flatMap((kind) => kind.ignored)],
   };
   return { bundle, problems: sortedProblems(problems) };
 }
 
-const RESERVED = [...KIND_FOLDERS, "aliases.toml", "agent-env.lock"];
+const RESERVED = [...KIND_FOLDERS, "aliases.toml", LOCK_FILE];
 
 function openFolder(folder: string): { readonly disk: string } | Problem {
   const refuse = (message: string): Problem => ({ code: "no-folder", path: shownText(folder), message });

@@ -2,12 +2,14 @@ import type { ImageBuilder, ImageSource } from "../images/builder.ts";
 import { fileDigests, imageSource } from "../images/context.ts";
 import type { FileDigest } from "../images/digest.ts";
 import { newestBuildRow } from "../images/ensure.ts";
+import { type Locked, lockedReference } from "../images/locked.ts";
 import type { Store } from "../store/store.ts";
 import { builtFrom } from "../types/docker-image.ts";
 import { canonicalDigest } from "./canonical.ts";
 import type { Checked } from "./checked.ts";
 import { type Decision, decideWrite } from "./decide.ts";
 import type { LedgerInputs } from "./ledger.ts";
+import { REBUILD_ASKED } from "./rebuild.ts";
 import { writeKey } from "./resolved.ts";
 import type { StoreView } from "./store-refs.ts";
 import { type WriteUnit, writeUnits } from "./units.ts";
@@ -32,17 +34,20 @@ export type DecideContext = {
   readonly store: Store;
   /** Left out: bases are not looked at. */
   readonly engine: BaseLookup | undefined;
+  readonly locked: Locked;
+  /** The keys of images that are written anew whatever they are made from. */
+  readonly rebuild: ReadonlySet<string>;
 };
 
 /** Decides every write in the order of making, each with the versions that those before it will have. */
-export async function decideAll(checked: Checked, context: DecideContext): Promise<UnitPlan[]> {
+export async function decideAll(checked: Checked, platform: string | null, context: DecideContext): Promise<UnitPlan[]> {
   const { ordered, problems } = writeOrder(writeUnits(checked));
   if (problems.length > 0) throw new Error("a bundle with a loop passed its check");
   const versions = new Map<string, number>();
   const digests: DigestCache = new Map();
   const plans: UnitPlan[] = [];
   for (const unit of ordered) {
-    const { inputs, source } = unitContents(unit, { versions, view: context.view, platform: null }, digests);
+    const { inputs, source } = unitContents(unit, { versions, view: context.view, platform }, digests);
     const decision = await decideUnit({ unit, inputs, source }, context);
     versions.set(unit.key, decision.version);
     plans.push({ unit, inputs, decision, source });
@@ -70,14 +75,18 @@ export async function decideAgain(plan: UnitPlan, versions: ReadonlyMap<string, 
 
 async function decideUnit(
   { unit, inputs, source }: Pick<UnitPlan, "unit" | "inputs" | "source">,
-  { store, engine, idRoot }: DecideContext,
+  { store, engine, idRoot, locked, rebuild }: DecideContext,
 ): Promise<Decision> {
   const { kind, id } = unit;
-  const forced =
-    source === null || engine === undefined
-      ? undefined
-      : (version: number) => changedBases(store, { id, version, platform: source.platform }, engine);
-  return decideWrite(store, { kind, id, bundle: idRoot, inputs }, forced);
+  const write = { kind, id, bundle: idRoot, inputs };
+  if (source === null) return decideWrite(store, write);
+  const asked = rebuild.has(unit.key) ? [REBUILD_ASKED] : [];
+  const decision = await decideWrite(store, write, async (version) => {
+    const image = { id, version, platform: source.platform };
+    return [...(engine === undefined ? [] : await changedBases(store, image, { engine, locked })), ...asked];
+  });
+  // What is written anew for another reason is built without the cache all the same.
+  return decision.reasons.includes(REBUILD_ASKED) ? decision : { ...decision, reasons: [...decision.reasons, ...asked] };
 }
 
 /** Digests of files by their place on the disk, so that what two images share is read once. */
@@ -131,13 +140,24 @@ function referencesOf(unit: WriteUnit, versions: ReadonlyMap<string, number>, vi
 }
 
 /** Which base images the Engine now holds under another id than when that version was built last (4-bundle §10.4). */
-async function changedBases(store: Store, image: Parameters<typeof newestBuildRow>[1], engine: BaseLookup): Promise<string[]> {
+async function changedBases(
+  store: Store,
+  image: Parameters<typeof newestBuildRow>[1],
+  { engine, locked }: { readonly engine: BaseLookup; readonly locked: Locked },
+): Promise<string[]> {
   const newest = await newestBuildRow(store, image, engine);
   if (newest === null) return [];
-  const { bases } = newest.row;
-  const held = await engine.idsOf(Object.keys(bases));
+  const { bases, locked: built = {} } = newest.row;
+  const held = await engine.idsOf(Object.keys(bases).map((reference) => lockedReference(reference, locked)));
+  const isChanged = ([reference, engineId]: readonly [string, string]): boolean => {
+    const now = held[lockedReference(reference, locked)];
+    const digest = locked.get(reference);
+    // A base that is fixed to another digest has changed, whether or not the Engine has fetched it yet.
+    if (digest !== undefined && built[reference] !== digest) return now !== engineId;
+    return now !== undefined && now !== engineId;
+  };
   return Object.entries(bases)
-    .filter(([reference, engineId]) => held[reference] !== undefined && held[reference] !== engineId)
+    .filter(isChanged)
     .map(([reference]) => `base image changed: ${reference}`)
     .sort();
 }

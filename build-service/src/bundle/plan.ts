@@ -9,8 +9,10 @@ import { checkEntries } from "./check.ts";
 import { checkAgainstStore } from "./check-store.ts";
 import { type Checked, entityById, type Warning } from "./checked.ts";
 import type { InstalledBundle } from "./id-root.ts";
+import { NOTHING_LOCKED, unusedLocks } from "./lock-file.ts";
 import { parseBundle } from "./parse.ts";
 import { type BaseLookup, decideAll, type UnitPlan } from "./plan-writes.ts";
+import { type Rebuild, rebuildKeys } from "./rebuild.ts";
 import { resolveBundle } from "./resolve.ts";
 import { type ResolvedRef, writeKey } from "./resolved.ts";
 import { type Selection, selectEntries } from "./selection.ts";
@@ -58,6 +60,8 @@ export type PlanParts = {
   readonly view: StoreView;
   readonly registry: Registry;
   readonly units: readonly UnitPlan[];
+  /** Images that are written and built anew because that was asked for; left out: none. */
+  readonly rebuild?: ReadonlySet<string>;
 };
 
 export type PlanRequest = {
@@ -69,6 +73,10 @@ export type PlanRequest = {
   /** What the Engine holds of base images now; left out where there is none to ask. */
   readonly engine?: BaseLookup;
   readonly registry?: Registry;
+  /** `--rebuild`; left out: nothing. */
+  readonly rebuild?: Rebuild;
+  /** What images are built for; left out: whatever the Engine's own is. */
+  readonly platform?: string | null;
 };
 
 /**
@@ -76,7 +84,7 @@ export type PlanRequest = {
  * A stage with problems is the last one: then `plan` is null and all its problems are there.
  */
 export async function planBundle(request: PlanRequest): Promise<{ readonly plan: Plan | null; readonly problems: readonly Problem[] }> {
-  const { folder, installed, selection, store: given, registry = BUILT_IN } = request;
+  const { folder, installed, selection, store: given, registry = BUILT_IN, platform = null } = request;
   const refused = (problems: readonly Problem[]) => ({ plan: null, problems: sortedProblems(problems) });
   const store = given ?? emptyStore(folder);
 
@@ -87,7 +95,8 @@ export async function planBundle(request: PlanRequest): Promise<{ readonly plan:
   const resolveProblems = [...unselected, ...reached.flatMap((entry) => entry.problems)];
   if (resolveProblems.length > 0) return refused(resolveProblems);
   const checked = await checkEntries(bundle, reached, registry);
-  if (checked.problems.length > 0) return refused(checked.problems);
+  const { keys: rebuild, problems: notBuilt } = rebuildKeys(checked, request.rebuild ?? []);
+  if (checked.problems.length + notBuilt.length > 0) return refused([...checked.problems, ...notBuilt]);
   const view = await readStoreRefs(
     bundle,
     reached.flatMap<ResolvedRef>(({ refs }) => refs),
@@ -96,8 +105,10 @@ export async function planBundle(request: PlanRequest): Promise<{ readonly plan:
   const storeProblems = await checkAgainstStore(checked, view, store, registry);
   if (storeProblems.length > 0) return refused(storeProblems);
 
-  const units = await decideAll(checked, { idRoot: bundle.idRoot, view, store, engine: request.engine });
-  return { plan: planOf({ checked, view, registry, units }, leftOut), problems: [] };
+  const { idRoot, locked = NOTHING_LOCKED } = bundle;
+  const units = await decideAll(checked, platform, { idRoot, view, store, engine: request.engine, locked, rebuild });
+  const warnings = [...checked.warnings, ...unusedLocks(bundle, resolved.entries)];
+  return { plan: planOf({ checked: { ...checked, warnings }, view, registry, units, rebuild }, leftOut), problems: [] };
 }
 
 /** A plan's parts as its users see them. */

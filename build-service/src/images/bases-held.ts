@@ -3,6 +3,7 @@ import type Docker from "dockerode";
 import type { Emit } from "../report/events.ts";
 import { engineLines } from "./build-log.ts";
 import { ask, engineMessage, orWhenGone } from "./engine.ts";
+import { type Locked, lockedReference, repositoryOf } from "./locked.ts";
 
 /** A base image that comes from this product and from no registry. */
 export type OwnBase = {
@@ -28,17 +29,32 @@ export type BaseRequest = {
  */
 export async function heldBases(
   references: readonly string[],
-  ownBases: readonly OwnBase[],
+  { ownBases, locked }: { readonly ownBases: readonly OwnBase[]; readonly locked: Locked },
   request: BaseRequest,
 ): Promise<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const reference of references) {
     const own = ownBases.find((base) => base.owns(reference));
     if (own) await own.make(reference, request);
-    const id = (await imageId(request.docker, reference)) ?? (await pulled(reference, request));
-    ids[reference] = id;
+    const named = lockedReference(reference, locked);
+    ids[reference] = (await imageId(request.docker, named)) ?? (await pulled(named, "is not on this machine and can't be pulled", request));
   }
   return ids;
+}
+
+/** Pulls a base image whether or not the Engine holds one of that name, and gives its digest in its registry. */
+export async function fetchedDigest(reference: string, request: BaseRequest): Promise<string> {
+  await pulled(reference, "can't be pulled", request);
+  const { RepoDigests } = await ask(`look for the image ${reference}`, request.docker.getImage(reference).inspect());
+  const own = RepoDigests.find((digest) => familiar(repositoryOf(digest)) === familiar(repositoryOf(reference)));
+  const digest = own?.split("@")[1];
+  if (digest === undefined) throw new Error(`${reference} was pulled, and the Engine knows no digest of it: ${RepoDigests.join(", ")}`);
+  return digest;
+}
+
+/** The Engine leaves out Docker Hub's own names. */
+function familiar(repository: string): string {
+  return repository.replace(/^(?:index\.)?docker\.io\//, "").replace(/^library\//, "");
 }
 
 /** The Engine's id of an image, or null when it holds none of that name. */
@@ -47,7 +63,7 @@ export async function imageId(docker: Docker, reference: string): Promise<string
   return found?.Id ?? null;
 }
 
-async function pulled(reference: string, { docker, entry, platform, emit, signal }: BaseRequest): Promise<string> {
+async function pulled(reference: string, lacking: string, { docker, entry, platform, emit, signal }: BaseRequest): Promise<string> {
   emit({ kind: "image", entry, phase: "log", message: `pulling the base image ${reference}` });
   try {
     const stream = await docker.pull(withTag(reference), { abortSignal: signal, ...(platform === null ? {} : { platform }) });
@@ -62,7 +78,7 @@ async function pulled(reference: string, { docker, entry, platform, emit, signal
     signal.throwIfAborted();
     throw new UserError(
       {
-        what: `${entry}: the base image ${reference} is not on this machine and can't be pulled`,
+        what: `${entry}: the base image ${reference} ${lacking}`,
         why: engineMessage(error),
         next: "make its registry reachable, or `docker load` the image; in a checkout, `npm run setup` makes local stand-ins of the usual ones",
       },

@@ -15,9 +15,27 @@ const BUILDKIT_FLAGS: Readonly<Record<string, readonly string[]>> = {
   ADD: ["chmod", "link", "keep-git-dir", "checksum", "exclude", "unpack"],
 };
 
-/** Reads a Dockerfile as the Engine would: `ARG` defaults from before the first `FROM` apply in `FROM` (4-bundle §10.4). */
+/** A base image at its place in a Dockerfile's text. */
+export type BaseMention = { readonly reference: string; readonly start: number; readonly end: number };
+
+/** Reads a Dockerfile as the Engine would. */
 export function dockerfileFacts(text: string): DockerfileFacts {
+  const bases = new Set(baseMentions(text).map(({ reference }) => reference));
+  return { bases: [...bases], needsBuildKit: DockerfileParser.parse(text).getInstructions().flatMap(buildKitReasons) };
+}
+
+/**
+ * Where a Dockerfile names images in `FROM` and `--from`: stages, `scratch` and unresolvable ones left out. `ARG` defaults
+ * from before the first `FROM` apply in `FROM` (4-bundle §10.4).
+ */
+export function baseMentions(text: string): BaseMention[] {
   const dockerfile = DockerfileParser.parse(text);
+  const lines = lineStarts(text);
+  const mention = (reference: string, range: Range): BaseMention => ({
+    reference,
+    start: (lines[range.start.line] ?? 0) + range.start.character,
+    end: (lines[range.end.line] ?? 0) + range.end.character,
+  });
   const defaults = new Map<string, string>();
   for (const arg of dockerfile.getInitialARGs()) {
     const property = arg.getProperty();
@@ -26,27 +44,35 @@ export function dockerfileFacts(text: string): DockerfileFacts {
   }
 
   const stages = new Set<string>();
-  const bases = new Set<string>();
+  const mentions: BaseMention[] = [];
   for (const from of dockerfile.getFROMs()) {
     const reference = expanded(from.getImage() ?? "", defaults);
-    if (reference && reference !== "scratch" && !stages.has(reference.toLowerCase())) bases.add(reference);
+    const range = from.getImageRange();
+    if (reference && range && reference !== "scratch" && !stages.has(reference.toLowerCase())) mentions.push(mention(reference, range));
     const stage = from.getBuildStage();
     if (stage !== null) stages.add(stage.toLowerCase());
   }
   for (const copy of dockerfile.getCOPYs()) {
     // Not expanded here: the builder doesn't either.
-    const source = flagsOf(copy)
-      .find((flag) => flag.getName() === "from")
-      ?.getValue();
-    if (source && source !== "scratch" && !/^\d+$/.test(source) && !source.includes("$") && !stages.has(source.toLowerCase())) {
-      bases.add(source);
+    const flag = flagsOf(copy).find((one) => one.getName() === "from");
+    const source = flag?.getValue();
+    const range = flag?.getValueRange();
+    if (source && range && source !== "scratch" && !/^\d+$/.test(source) && !source.includes("$") && !stages.has(source.toLowerCase())) {
+      mentions.push(mention(source, range));
     }
   }
-  return { bases: [...bases], needsBuildKit: dockerfile.getInstructions().flatMap(buildKitReasons) };
+  return mentions;
+}
+
+/** Where each line of a text begins; lines end as the parser has it: `\n`, `\r\n` or `\r`. */
+function lineStarts(text: string): number[] {
+  return [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map(({ index, 0: end }) => index + end.length)];
 }
 
 type Instruction = ReturnType<ReturnType<typeof DockerfileParser.parse>["getInstructions"]>[number];
-type Flag = { getName(): string; getValue(): string | null };
+type Place = { readonly line: number; readonly character: number };
+type Range = { readonly start: Place; readonly end: Place };
+type Flag = { getName(): string; getValue(): string | null; getValueRange(): Range | null };
 
 function buildKitReasons(instruction: Instruction): string[] {
   const keyword = instruction.getKeyword().toUpperCase();

@@ -3,11 +3,13 @@ import { UserError } from "@agent-env/protocol";
 import type Docker from "dockerode";
 import type { Emit } from "../report/events.ts";
 import { dockerfileFacts } from "./bases.ts";
-import { heldBases, imageId, type OwnBase } from "./bases-held.ts";
+import { fetchedDigest, heldBases, imageId, type OwnBase } from "./bases-held.ts";
 import { BuildLog, type BuildStep, engineLines } from "./build-log.ts";
 import type { BuildRequest, BuildResult, ImageBuilder } from "./builder.ts";
 import { ask, engineMessage, engineStatus, orWhenGone } from "./engine.ts";
-import { fileInTar } from "./tar-entry.ts";
+import { lockedDockerfile } from "./locked.ts";
+import { platformOf } from "./platform.ts";
+import { fileInTar, withFile } from "./tar-entry.ts";
 
 /** Labels of every image that is built here (4-bundle §10.6). */
 export const IMAGE_LABEL = "agent-env.image";
@@ -15,18 +17,27 @@ export const SOURCE_LABEL = "agent-env.source";
 
 /** How much of a failed build's output its message shows. */
 const TAIL_LINES = 40;
-/** A build that takes longer is ended (4-bundle §10.8). */
-const BUILD_BUDGET_S = 3_600;
 /** How long an aborted step's container may take to go. */
 const ABORT_BUDGET_MS = 20_000;
 
+/** `[build] timeout_s`, where no configuration says otherwise. */
+export const BUILD_TIMEOUT_S = 3_600;
+
+/** How images are built on one Engine. */
+export type EngineBuilds = {
+  readonly ownBases: readonly OwnBase[];
+  /** A build that takes longer is ended (4-bundle §10.8). */
+  readonly timeoutS: number;
+};
+
 /** Images over one Engine's API, through its classic builder. */
-export function engineBuilder(docker: Docker, ownBases: readonly OwnBase[]): ImageBuilder {
+export function engineBuilder(docker: Docker, builds: EngineBuilds): ImageBuilder {
+  const { ownBases } = builds;
   return {
-    build: (request, emit, signal) => buildImage(docker, ownBases, request, emit, signal),
+    build: (request, emit, signal) => buildImage(docker, builds, request, emit, signal),
     async platform() {
       const { Os, Arch } = await ask("tell its platform", docker.version());
-      return `${Os}/${Arch}`;
+      return platformOf(`${Os}/${Arch}`, "the Docker Engine's own platform");
     },
     holds: async (engineImageId) => (await imageId(docker, engineImageId)) !== null,
     async idsOf(references) {
@@ -40,6 +51,9 @@ export function engineBuilder(docker: Docker, ownBases: readonly OwnBase[]): Ima
       }
       return ids;
     },
+    async fetchBase(reference, request) {
+      return ownBases.some((base) => base.owns(reference)) ? null : fetchedDigest(reference, { ...request, docker });
+    },
   };
 }
 
@@ -49,12 +63,12 @@ export function engineBuilder(docker: Docker, ownBases: readonly OwnBase[]): Ima
  */
 async function buildImage(
   docker: Docker,
-  ownBases: readonly OwnBase[],
+  { ownBases, timeoutS }: EngineBuilds,
   request: BuildRequest,
   emit: Emit,
   signal: AbortSignal,
 ): Promise<BuildResult> {
-  const { entry, dockerfile, platform } = request;
+  const { entry, dockerfile, platform, locked = new Map<string, string>() } = request;
   signal.throwIfAborted();
   const dockerfileText = await fileInTar(request.context, dockerfile);
   if (dockerfileText === null) throw new Error(`${entry}: the context of ${request.sourceDigest} holds no ${dockerfile}`);
@@ -68,17 +82,25 @@ async function buildImage(
   }
 
   emit({ kind: "image", entry, phase: "start", message: `building ${request.tag}` });
-  const bases = await heldBases(facts.bases, ownBases, { docker, entry, platform, emit, signal });
-  const log = await runBuild(docker, request, emit, signal);
+  const bases = await heldBases(facts.bases, { ownBases, locked }, { docker, entry, platform, emit, signal });
+  const lockedText = lockedDockerfile(dockerfileText, locked);
+  const context = lockedText === null ? request.context : await withFile(request.context, dockerfile, lockedText);
+  const log = await runBuild(docker, { ...request, context }, timeoutS, { emit, signal });
   if (log.error !== null || log.imageId === null) throw buildFailure(request, log, emit);
   emit({ kind: "image", entry, phase: "done", message: `built ${log.imageId}` });
-  return { engineImageId: log.imageId, bases, log: log.text };
+  const lockedBases = Object.fromEntries([...locked].filter(([reference]) => Object.hasOwn(bases, reference)));
+  return { engineImageId: log.imageId, bases, locked: lockedBases, log: log.text };
 }
 
-async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signal: AbortSignal): Promise<BuildLog> {
+async function runBuild(
+  docker: Docker,
+  request: BuildRequest,
+  timeoutS: number,
+  { emit, signal }: { readonly emit: Emit; readonly signal: AbortSignal },
+): Promise<BuildLog> {
   const { entry, imageId, sourceDigest, dockerfile, platform, tag } = request;
   const log = new BuildLog();
-  const deadline = AbortSignal.timeout(BUILD_BUDGET_S * 1000);
+  const deadline = AbortSignal.timeout(timeoutS * 1000);
   const either = AbortSignal.any([signal, deadline]);
   try {
     const output = await docker.buildImage(Readable.from([request.context]), {
@@ -89,6 +111,7 @@ async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signa
       rm: true,
       forcerm: true,
       abortSignal: either,
+      nocache: request.isFresh === true,
       ...(platform === null ? {} : { platform }),
     });
     let shown: BuildStep | null = null;
@@ -106,7 +129,7 @@ async function runBuild(docker: Docker, request: BuildRequest, emit: Emit, signa
     if (either.aborted && log.runningIn !== null) await gone(docker, log.runningIn);
     signal.throwIfAborted();
     // An answer with a status is what the builder can't even start on: a Dockerfile that doesn't parse.
-    if (deadline.aborted) log.error ??= `it did not end within ${BUILD_BUDGET_S} s`;
+    if (deadline.aborted) log.error ??= `it did not end within ${timeoutS} s ([build] timeout_s)`;
     else if (engineStatus(error) === null) return ask(`build ${entry}`, Promise.reject(error));
     log.error ??= engineMessage(error);
   }

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { Emit } from "../report/events.ts";
+import type { BaseRequest } from "./bases-held.ts";
+import type { Locked } from "./locked.ts";
 
 /** One entry of a build context. `path` is relative, with `/`, and has no `.` or `..` segment. */
 export type SourceEntry =
@@ -35,6 +37,10 @@ export type BuildRequest = {
   readonly platform: string | null;
   readonly tag: string;
   readonly context: Uint8Array;
+  /** Base images that are taken by their digest, whatever their tags name by now; left out: none. */
+  readonly locked?: Locked;
+  /** Every step is run, also where the Engine holds its result. */
+  readonly isFresh?: boolean;
 };
 
 export type BuildResult = {
@@ -42,6 +48,8 @@ export type BuildResult = {
   readonly engineImageId: string;
   /** Reference in `FROM` or `--from` → the Engine's id of it at build time. */
   readonly bases: Readonly<Record<string, string>>;
+  /** Of those, what was taken by its digest; left out: none. */
+  readonly locked?: Readonly<Record<string, string>>;
   readonly log: string;
 };
 
@@ -53,6 +61,11 @@ export interface ImageBuilder {
   holds(engineImageId: string): Promise<boolean>;
   /** The Engine's ids of those references that it holds now. */
   idsOf(references: readonly string[]): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Fetches a base image anew from its registry, and gives its digest there; null for one of ours, which comes from none. Throws
+   * a UserError when it can't be had.
+   */
+  fetchBase(reference: string, request: Pick<BaseRequest, "entry" | "platform" | "emit" | "signal">): Promise<string | null>;
 }
 
 /** `builds/<encoded id>/<version>/<platform>/<n>.json` (4-bundle §10.3). The highest n holds. */
@@ -61,6 +74,8 @@ export const BuildRow = z.object({
   /** What it was built from. A row whose digest is not its record's was left by a run that ended before the record. */
   source_digest: z.string(),
   bases: z.record(z.string(), z.string()),
+  /** Of those, what a lock file named by its digest: reference → digest. */
+  locked: z.record(z.string(), z.string()).optional(),
   built_at: z.string(),
   /** `r2:<key>` of the whole log. */
   log: z.string(),

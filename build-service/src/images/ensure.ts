@@ -6,6 +6,7 @@ import { parseStored } from "../store/json.ts";
 import type { Store, StoreSide } from "../store/store.ts";
 import { BuildFailed } from "./build.ts";
 import { BuildRow, type ImageBuilder } from "./builder.ts";
+import type { Locked } from "./locked.ts";
 import { WRITE_IMAGE_ANEW } from "./write-anew.ts";
 
 export type EnsureRequest = {
@@ -14,6 +15,10 @@ export type EnsureRequest = {
   /** Shown in events: `envs/items (Dockerfile image)`. */
   readonly entry: string;
   readonly builder: ImageBuilder;
+  /** What a bundle fixes; left out: an image that is built again takes the bases that its last build took by digest. */
+  readonly locked?: Locked;
+  /** No step's earlier result is used, if it is built. */
+  readonly isFresh?: boolean;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 };
@@ -42,7 +47,8 @@ export async function ensureBuilt(request: EnsureRequest): Promise<{ engineImage
     const now = await heldRow(request, prefix);
     if ("engineImageId" in now) return reused(now.engineImageId, request);
     if (now.reason !== null) emit({ kind: "image", entry, phase: "start", message: now.reason });
-    return { engineImageId: await buildAsRow(request, prefix, now.n + 1), built: true };
+    const locked = request.locked ?? new Map(Object.entries(now.locked));
+    return { engineImageId: await buildAsRow({ ...request, locked }, prefix, now.n + 1), built: true };
   } finally {
     await lock.release();
   }
@@ -75,17 +81,25 @@ async function newestRow({ objects }: StoreSide, prefix: string): Promise<{ read
   return { n, row: parseStored(key, found.bytes, BuildRow) };
 }
 
-type Held = { readonly n: number } & ({ readonly engineImageId: string } | { readonly reason: string | null });
+type Held = { readonly n: number } & (
+  | { readonly engineImageId: string }
+  | { readonly reason: string | null; readonly locked: Readonly<Record<string, string>> }
+);
 
 async function heldRow({ store, record, builder }: EnsureRequest, prefix: string): Promise<Held> {
   const newest = await newestRow(store.of(record.id), prefix);
-  if (newest === null) return { n: 0, reason: null };
+  if (newest === null) return { n: 0, reason: null, locked: {} };
   const { n, row } = newest;
+  const { locked = {} } = row;
   if (row.source_digest !== record.source_digest) {
-    return { n, reason: "built again: the last build of this version was of other files, by a run that ended before it wrote the version" };
+    return {
+      n,
+      locked,
+      reason: "built again: the last build of this version was of other files, by a run that ended before it wrote the version",
+    };
   }
   if (await builder.holds(row.image_id)) return { n, engineImageId: row.image_id };
-  return { n, reason: `built again: the Engine has lost ${row.image_id} of ${row.built_at}; its files come from the store` };
+  return { n, locked, reason: `built again: the Engine has lost ${row.image_id} of ${row.built_at}; its files come from the store` };
 }
 
 function reused(engineImageId: string, { entry, emit }: EnsureRequest): { engineImageId: string; built: false } {
@@ -93,7 +107,8 @@ function reused(engineImageId: string, { entry, emit }: EnsureRequest): { engine
   return { engineImageId, built: false };
 }
 
-async function buildAsRow({ store, record, entry, builder, emit, signal }: EnsureRequest, prefix: string, n: number): Promise<string> {
+async function buildAsRow(request: EnsureRequest & { readonly locked: Locked }, prefix: string, n: number): Promise<string> {
+  const { store, record, entry, builder, locked, isFresh = false, emit, signal } = request;
   const side = store.of(record.id);
   const contextKey = objectKey(record.build_context_object_url);
   const context = await side.objects.get(contextKey);
@@ -114,6 +129,8 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
         platform: record.platform,
         tag: record.image_name,
         context: context.bytes,
+        locked,
+        isFresh,
       },
       emit,
       signal,
@@ -122,6 +139,7 @@ async function buildAsRow({ store, record, entry, builder, emit, signal }: Ensur
       image_id: result.engineImageId,
       source_digest: record.source_digest,
       bases: result.bases,
+      ...(Object.keys(result.locked ?? {}).length === 0 ? {} : { locked: result.locked }),
       built_at: new Date().toISOString(),
       log: await putBlob(side, Buffer.from(result.log)),
     };

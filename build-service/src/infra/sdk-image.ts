@@ -1,6 +1,6 @@
 import { UserError } from "@agent-env/protocol";
 import type { BaseRequest, OwnBase } from "../images/bases-held.ts";
-import { engineBuilder, SOURCE_LABEL } from "../images/build.ts";
+import { BUILD_TIMEOUT_S, engineBuilder, SOURCE_LABEL } from "../images/build.ts";
 import type { ImageSource } from "../images/builder.ts";
 import { ask, orWhenGone } from "../images/engine.ts";
 import { sourceOf } from "./image-source.ts";
@@ -52,8 +52,16 @@ async function makeSdkImage(own: string, { docker, emit, signal }: BaseRequest):
   const why = held === null ? "it is not on this machine yet" : "the SDK has changed";
   emit({ kind: "infra", entry: own, message: `making the base image ${own}: ${why}` });
   const { digest: sourceDigest, dockerfile } = source;
-  const request = { entry: own, imageId: own, sourceDigest, dockerfile, platform: null, tag: own, context: await source.tar() };
-  await engineBuilder(docker, []).build(request, emit, signal);
+  const request = {
+    entry: own,
+    imageId: own,
+    sourceDigest,
+    dockerfile,
+    platform: null,
+    tag: own,
+    context: await source.tar(),
+  };
+  await engineBuilder(docker, { ownBases: [], timeoutS: BUILD_TIMEOUT_S }).build(request, emit, signal);
 }
 
 async function sdkSource(): Promise<ImageSource> {

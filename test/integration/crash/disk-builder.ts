@@ -16,6 +16,7 @@ export function diskBuilder(folder: string): ImageBuilder {
       writeFileSync(fileOf(engineImageId), sourceDigest);
       return { engineImageId, bases: { base: "sha256:1" }, log: `built ${sourceDigest}\n` };
     },
+    fetchBase: async () => null,
     holds: async (engineImageId) => existsSync(fileOf(engineImageId)),
     platform: async () => "linux/amd64",
     idsOf: async (references) => Object.fromEntries(references.filter((name) => name === "base").map((name) => [name, "sha256:1"])),
