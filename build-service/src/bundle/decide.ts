@@ -14,30 +14,44 @@ export type Decision = {
   readonly adopts: LedgerRow | null;
 };
 
+/** What is about to be written, by which bundle, from what. */
+export type Write = { readonly kind: Kind; readonly id: string; readonly bundle: string; readonly inputs: LedgerInputs };
+
 /**
  * Whether an id has to be written anew, as which version, and why (4-bundle §9.3). Reads the store only. `forced` gives
  * further reasons, asked for once the inputs are known to be those of `version`.
  */
 export async function decideWrite(
   store: Store,
-  write: { readonly kind: Kind; readonly id: string; readonly bundle: string; readonly inputs: LedgerInputs },
+  write: Write,
   forced: (version: number) => Promise<readonly string[]> = async () => [],
 ): Promise<Decision> {
-  const { kind, id, bundle, inputs } = write;
+  const { kind, id } = write;
   const latest = await latestVersion(store, kind, id);
   const done = await newestDone(store, kind, id);
   const attempt = latest > (done?.version ?? 0) ? await attemptOf(store, kind, id, latest) : null;
   const last = attempt === null ? done : { ...attempt, version: latest };
 
-  const reasons = [...standingReasons(last, latest)];
-  const isSame = last !== null && last.scheme === SCHEME && last.digest === inputsDigest({ store: kind, id, inputs });
-  if (reasons.length === 0 && isSame) reasons.push(...(await forced(latest)));
-  else if (last !== null && !isSame)
-    reasons.push(...(last.bundle === bundle ? [] : [`last written by the bundle ${last.bundle}`]), ...changeReasons(last.inputs, inputs));
+  const found = writeReasons(last, latest, write);
+  const isSame = last !== null && hasInputs(last, write);
+  const reasons = found.length === 0 && isSame ? await forced(latest) : found;
 
   if (reasons.length > 0) return { version: latest + 1, unchanged: false, reasons, adopts: null };
   if (attempt === null) return { version: latest, unchanged: true, reasons: [], adopts: null };
   return { version: latest, unchanged: true, reasons: ["unchanged, adopted from an interrupted run"], adopts: attempt };
+}
+
+/** Why a write makes a new version after `latest`, where `last` is the newest row: what is known without an Engine. */
+export function writeReasons(last: LedgerRow | null, latest: number, write: Write): string[] {
+  const { bundle, inputs } = write;
+  const standing = standingReasons(last, latest);
+  if (last === null || hasInputs(last, write)) return standing;
+  const another = last.bundle === bundle ? [] : [`last written by the bundle ${last.bundle}`];
+  return [...standing, ...another, ...changeReasons(last.inputs, inputs)];
+}
+
+function hasInputs(row: LedgerRow, { kind, id, inputs }: Write): boolean {
+  return row.scheme === SCHEME && row.digest === inputsDigest({ store: kind, id, inputs });
 }
 
 /** The attempt that wrote a version, if it was interrupted before it ended. */

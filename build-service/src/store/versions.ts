@@ -123,7 +123,8 @@ export async function putNextVersion(
   for (let race = 0; race < RACES; race++) {
     const { id, type, ...body } = record;
     const version = (await latestVersion(store, kind, String(id))) + 1;
-    const written = AnyRecord.parse({ id, type, version, ...body });
+    // In the order of a record that a bundle writes.
+    const written = AnyRecord.parse({ ...{ id, type, version, ...body }, version });
     if (!(await createVersion(store, kind, written, metadata))) continue;
     await finishVersion(store, kind, written);
     return written;
