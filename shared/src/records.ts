@@ -159,6 +159,27 @@ export const FileUniverseRecord = z.looseObject({
 });
 export type FileUniverseRecord = z.infer<typeof FileUniverseRecord>;
 
+export const SkillRecord = z.preprocess(
+  withTwin("skill_object_url", "skill_s3_url"),
+  z.looseObject({
+    ...common,
+    type: z.literal("skill"),
+    /** A `file_artifact_universe`. */
+    skill_files_id: z.string(),
+    /** `r2:<key>` of a tar of the same files. */
+    skill_object_url: z.string(),
+    skill_s3_url: z.string(),
+    agent_skills_spec_version: z.string(),
+    skill_name: z.string(),
+    description: z.string(),
+    license: z.string().nullable().default(null),
+    compatibility: z.string().nullable().default(null),
+    allowed_tools: z.string().nullable().default(null),
+    skill_metadata: z.record(z.string(), z.string()).default({}),
+  }),
+);
+export type SkillRecord = z.infer<typeof SkillRecord>;
+
 export const TaskRecord = z.looseObject({
   ...common,
   type: z.literal("task"),

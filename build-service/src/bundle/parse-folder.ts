@@ -87,6 +87,11 @@ function contentProblems(folder: Folder, items: readonly Item[], path: string, c
       return has("SKILL.md") ? [] : [{ code: "no-skill-md", path: shown, message: "needs SKILL.md" }];
     case "artifacts": {
       const isImage = config["type"] === undefined ? has("Dockerfile") : config["type"] === "docker_image";
+      if (config["type"] === "skill") {
+        return [
+          { code: "is-a-skill", path: shown, message: "is of type skill, which no artifact.toml can have: move the folder to skills/" },
+        ];
+      }
       if (has("SKILL.md") && !isImage) {
         return [{ code: "is-a-skill", path: shown, message: "holds SKILL.md, so it is a skill: move the folder to skills/" }];
       }

@@ -1,5 +1,5 @@
 import { type AnyRecord, derivedId, type VersionedRef } from "@agent-env/protocol";
-import { hashedBytes } from "../images/context.ts";
+import { hashedBytes, packedContext } from "../images/context.ts";
 import { hexOf } from "../images/digest.ts";
 import { imageRecordFields } from "../images/record-fields.ts";
 import { COMMON_FIELDS } from "../run/steps/every-step.ts";
@@ -85,6 +85,12 @@ function folderWriter(plan: UnitContents, unit: WriteUnit & { readonly what: "en
       const sha256 = hexOf(plan.inputs.files[file.path] ?? "");
       const bytes = hashedBytes(file.disk, sha256, `${unit.entryPath}/${file.path}`);
       return { objectUrl: await putBlob(store.of(unit.id), bytes), sha256, size: bytes.length };
+    },
+    archive: async () => {
+      const { files } = plan.inputs;
+      const disks = new Map(unit.entity.sources?.files().files.map(({ path, disk }) => [path, disk]));
+      const tar = await packedContext(files, (path, sha256) => hashedBytes(disks.get(path) ?? path, sha256, `${unit.entryPath}/${path}`));
+      return putBlob(store.of(unit.id), tar);
     },
     child: (suffix, type, body) => writeChild(store, { id: derivedId(unit.id, suffix), type, ...body }, attempt),
   };

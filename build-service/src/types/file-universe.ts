@@ -1,6 +1,5 @@
 import { FileUniverseRecord } from "@agent-env/protocol";
-import { sha256Hex } from "../bundle/ids.ts";
-import { fileBody } from "./file-body.ts";
+import { fileUniverseBody, fileUniverseSuffixes } from "./file-universe-body.ts";
 import type { ArtifactType } from "./type.ts";
 
 /** A tree of files, each an artifact of its own. */
@@ -14,22 +13,10 @@ export const fileUniverse: ArtifactType = {
     return context.accepted();
   },
   writes: "folder",
-  childSuffixes: (_fields, files) => files.map(({ path }) => suffix(path)),
-  async writeFolder(_fields, folder) {
-    const refs: [string, { id: string; version: number }][] = [];
-    for (const file of folder.files) refs.push([file.path, await folder.child(suffix(file.path), "file", await fileBody(file, folder))]);
-    return {
-      file_artifact_refs: Object.fromEntries(refs),
-      file_artifact_ids: Object.fromEntries(refs.map(([path, { id }]) => [path, id])),
-      bundle_object_url: null,
-    };
-  },
+  childSuffixes: (_fields, files) => fileUniverseSuffixes(files),
+  writeFolder: (_fields, folder) => fileUniverseBody(folder),
   read(record) {
     FileUniverseRecord.parse(record);
     return {};
   },
 };
-
-function suffix(path: string): string {
-  return sha256Hex(path).slice(0, 16);
-}

@@ -11,6 +11,7 @@ import { file } from "./file.ts";
 import { fileUniverse } from "./file-universe.ts";
 import { mcpServer } from "./mcp-server.ts";
 import { multi } from "./multi.ts";
+import { skill } from "./skill.ts";
 import type { BundleType } from "./type.ts";
 import { website } from "./website.ts";
 
@@ -32,7 +33,7 @@ export type Unavailable = {
 };
 
 export const BUILT_IN: Registry = {
-  types: [mcpServer, website, multi, a2aAgent, file, fileUniverse, environment, environmentUniverse, dockerImage, evalType],
+  types: [mcpServer, website, multi, a2aAgent, file, fileUniverse, environment, environmentUniverse, dockerImage, skill, evalType],
   steps: BUILT_IN_STEPS,
   envProviders: ENV_PROVIDERS,
   unavailable: [],
@@ -42,10 +43,10 @@ export function findType({ types }: Registry, kind: Kind, type: string): BundleT
   return types.find((candidate) => candidate.kind === kind && candidate.type === type);
 }
 
-/** The names of a kind's types, sorted, for messages. */
+/** The names of a kind's types that a toml can have, sorted, for messages. */
 export function typeNames({ types }: Registry, kind: Kind): string[] {
   return types
-    .filter((candidate) => candidate.kind === kind)
+    .filter((candidate) => candidate.kind === kind && !("hasToml" in candidate && candidate.hasToml === false))
     .map(({ type }) => type)
     .sort();
 }

@@ -39,6 +39,8 @@ export type FolderWriter = {
   readonly files: readonly EntryFile[];
   /** Puts the file's bytes into the store. */
   blob(file: EntryFile): Promise<{ readonly objectUrl: string; readonly sha256: string; readonly size: number }>;
+  /** Puts a tar of all the files into the store, the same on every machine; gives where it lies. */
+  archive(): Promise<string>;
   /** Writes a child's record under `<id>__<suffix>`, or gives the one that already says the same. */
   child(suffix: string, type: string, body: RecordBody): Promise<VersionedRef>;
 };
@@ -71,11 +73,12 @@ type WritesImage = { readonly writes: "image" };
 export type Topology = { readonly server: ServerKind } | { readonly lists: Readonly<Record<string, ServerKind>> };
 
 export type EnvType = Common & { readonly kind: "env"; readonly topology: Topology } & (WritesRecord | WritesFolder);
-export type ArtifactType = Common & { readonly kind: "artifact"; readonly names?: EnvironmentNames } & (
-    | WritesRecord
-    | WritesFolder
-    | WritesImage
-  );
+export type ArtifactType = Common & {
+  readonly kind: "artifact";
+  readonly names?: EnvironmentNames;
+  /** Left out: true. False: no toml can ask for the type, it comes with a folder of its own. */
+  readonly hasToml?: boolean;
+} & (WritesRecord | WritesFolder | WritesImage);
 export type EvalType = Common & { readonly kind: "eval" } & WritesRecord;
 export type AgentType = Common & { readonly kind: "agent" } & WritesRecord;
 
