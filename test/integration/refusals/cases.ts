@@ -1,3 +1,4 @@
+import { CHECK_AGENTS, CHECK_SKILLS, CHECK_STEPS } from "./check-agent-cases.ts";
 import { CHECK_ARTIFACTS, CHECK_FILES } from "./check-artifact-cases.ts";
 import { CHECK_ENV_KEYS, CHECK_ENV_TOGETHER, CHECK_MULTIS, CHECK_NAMES, CHECK_PROVIDERS } from "./check-env-cases.ts";
 import { CHECK_TASKS, CHECK_TOGETHER } from "./check-task-cases.ts";
@@ -29,7 +30,10 @@ export const CHECKED: readonly { readonly group: string; readonly cases: readonl
   { group: "several of envs", cases: CHECK_ENV_TOGETHER },
   { group: "files and links", cases: CHECK_FILES },
   { group: "artifacts", cases: CHECK_ARTIFACTS },
+  { group: "agents", cases: CHECK_AGENTS },
+  { group: "skills", cases: CHECK_SKILLS },
   { group: "tasks and steps", cases: CHECK_TASKS },
+  { group: "steps of every type", cases: CHECK_STEPS },
   { group: "several at once", cases: CHECK_TOGETHER },
 ];
 

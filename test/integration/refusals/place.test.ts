@@ -1,14 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { checkBundle } from "../../../build-service/src/bundle/check.ts";
 import { planBundle } from "../../../build-service/src/bundle/plan.ts";
 import { openLocalStore } from "../../../build-service/src/store/local.ts";
 import type { Store } from "../../../build-service/src/store/store.ts";
 import { putNextVersion } from "../../../build-service/src/store/versions.ts";
+import { NO_DOCKER } from "../../fixtures/agent-env.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import { untouchableStore } from "../../fixtures/memory-store.ts";
-import { steps } from "./refusal.ts";
+import { deploying, server, steps } from "./refusal.ts";
 import { commandProblems, shownLines } from "./refused.ts";
 import { storedImage, storedServer } from "./stored.ts";
 
@@ -64,6 +65,26 @@ test("B5 an image whose source the store has lost, where only the source can run
   });
   expect(before.length).toBeGreaterThan(0);
   expect(await inStore(stateDir, async () => {})).toEqual(before);
+});
+
+test("B5 a gateway's env that is another in the store, beside an Engine that isn't there", async () => {
+  using bundle = temporaryFolder({ ...server("a"), ...deploying("a") });
+  using outside = temporaryFolder();
+  const stateDir = join(outside.path, "state");
+  await inStore(stateDir, async (store) => {
+    const { kind, record } = storedServer("default", "default");
+    await putNextVersion(store, kind, record, {});
+  });
+  vi.stubEnv("DOCKER_HOST", NO_DOCKER.DOCKER_HOST);
+  const { exitCode, problems } = await commandProblems(["run", bundle.path, "--sandbox", "local", "--json"], stateDir);
+  vi.unstubAllEnvs();
+  expect({ exitCode, lines: shownLines(problems, bundle.path) }).toEqual({
+    exitCode: 1,
+    lines: [
+      "deploy-infra tasks/run.json: step 'deploy a': default is an env of type mcp_server in the store, and [envs] default_gateway_env_id names it as the gateway's: name another there",
+      "deploy-engine tasks/run.json: step 'deploy a': no Docker Engine answers: nothing listens at unix:///nonexistent/docker.sock; start Docker, or set DOCKER_HOST; `agent-env doctor` says what is found; `--sandbox process` needs no Docker",
+    ],
+  });
 });
 
 /** Does something in the store of a state folder, and lists what it holds then. */

@@ -1,6 +1,8 @@
+import { z } from "zod";
+import { stepOf } from "../../../build-service/src/run/steps/step.ts";
 import { BUILT_IN, type Registry } from "../../../build-service/src/types/registry.ts";
 import type { ArtifactType } from "../../../build-service/src/types/type.ts";
-import { deploying, loading, multi, named, type Refusal, server, site } from "./refusal.ts";
+import { deploying, loading, multi, named, type Refusal, server, site, steps } from "./refusal.ts";
 
 /** A refusal that only a plugin's types and providers can bring about. */
 export type PluginRefusal = Omit<Refusal, "run" | "prepare"> & { readonly registry: Registry };
@@ -38,6 +40,23 @@ const withChain: Registry = { ...BUILT_IN, types: [...BUILT_IN.types, chain] };
 const link = (name: string, next: string | null) => ({
   [`artifacts/${name}/artifact.toml`]: `type = "chain"\n${next === null ? "" : `next = "${next}"\n`}`,
   [`artifacts/${name}/file.txt`]: "",
+});
+
+/** A step that writes a file, and one that doesn't say what it references. */
+const collect = stepOf({
+  type: "collect",
+  fields: z.object({ output_id: z.string() }),
+  entityRefs: [{ path: "output_id", kind: "artifact", role: "output", types: ["file"] }],
+});
+const opaque = stepOf({ type: "opaque", fields: z.looseObject({}) });
+const withSteps: Registry = { ...BUILT_IN, steps: [...BUILT_IN.steps, collect, opaque] };
+const collecting = (id: string, output_id: string) => ({ id, type: "collect", output_id });
+const verifying = (id: string, file_artifact_id: string, more: object = {}) => ({
+  id,
+  type: "env_outcome_verifier",
+  env_id: "a",
+  file_artifact_id,
+  ...more,
 });
 
 export const PLUGIN: readonly PluginRefusal[] = [
@@ -90,6 +109,68 @@ export const PLUGIN: readonly PluginRefusal[] = [
     lines: [
       'unknown-type artifacts/c: there is no artifact type "chains": known are chain, docker_image, environment, environment_universe, file, file_artifact_universe',
       `wrong-kind tasks/load.json: step 'load': artifacts[0].id: "b" is this bundle's artifact of type chain (artifacts/b), and the field takes an artifact of type environment or environment_universe`,
+    ],
+  },
+  {
+    name: "outputs that can't have their names",
+    registry: withSteps,
+    tree: {
+      ...server("a"),
+      "artifacts/seed/x": "",
+      ...steps(
+        collecting("x", "@local/out"),
+        collecting("y", "Seed"),
+        collecting("z", "out"),
+        collecting("w", "OUT"),
+        collecting("v", "a__b"),
+      ),
+    },
+    lines: [
+      'output tasks/t.json: step \'v\': output_id: "a__b" can\'t be the name of an output: "__" is kept for the ids of what is made along with an artifact',
+      'output tasks/t.json: step \'w\': output_id: "OUT" is also an output of step "z": give one of them another name',
+      "output tasks/t.json: step 'x': output_id: \"@local/out\" can't be the name of an output: it is an id, and an output gets its task's id before its name",
+      "output tasks/t.json: step 'y': output_id: \"Seed\" is also artifacts/seed of this bundle: give the output another name",
+    ],
+  },
+  {
+    name: "an output that is used by steps that don't run after its writer, and pinned",
+    registry: withSteps,
+    tree: {
+      ...server("a"),
+      ...steps(
+        verifying("early", "out"),
+        collecting("x", "out"),
+        verifying("beside", "out", { depends_on: ["early"] }),
+        verifying("pinned", "out", { file_artifact_version: 1 }),
+      ),
+    },
+    lines: [
+      'output tasks/t.json: step \'beside\': file_artifact_id: "out" is written by step "x", and this step doesn\'t run after it: let it depend on "x"',
+      'output tasks/t.json: step \'early\': file_artifact_id: "out" is written by step "x", and this step doesn\'t run after it: let it depend on "x"',
+      "pinned tasks/t.json: step 'pinned': file_artifact_id: \"out\" is written by an earlier step of this task and has no fixed version: leave out the version",
+    ],
+  },
+  {
+    name: "names of the bundle in a step that doesn't declare what it references",
+    registry: withSteps,
+    tree: {
+      ...server("a"),
+      "artifacts/seed/x": "",
+      ...steps(collecting("x", "out"), {
+        id: "y",
+        type: "opaque",
+        env: "A",
+        args: { files: ["seed", "<root>/seed"] },
+        note: "nothing",
+        out: "out",
+        wait_step_id: "a",
+      }),
+    },
+    lines: [
+      'undeclared-ref tasks/t.json: step \'y\': args.files[0]: "seed" is the name of artifacts/seed, and the step type "opaque" doesn\'t declare what it references, so no id can take its place: write another text, or have the plugin declare entityRefs',
+      'undeclared-ref tasks/t.json: step \'y\': args.files[1]: "<root>/seed" is the name of artifacts/seed, and the step type "opaque" doesn\'t declare what it references, so no id can take its place: write another text, or have the plugin declare entityRefs',
+      'undeclared-ref tasks/t.json: step \'y\': env: "A" is the name of envs/a, and the step type "opaque" doesn\'t declare what it references, so no id can take its place: write another text, or have the plugin declare entityRefs',
+      'undeclared-ref tasks/t.json: step \'y\': out: "out" is the name of an output of step "x", and the step type "opaque" doesn\'t declare what it references, so no id can take its place: write another text, or have the plugin declare entityRefs',
     ],
   },
 ];

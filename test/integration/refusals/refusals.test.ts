@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { NO_DOCKER } from "../../fixtures/agent-env.ts";
-import { checkedLines } from "../../fixtures/bundle-problems.ts";
 import { CHECKED, PLUGIN, RUN, STORE } from "./cases.ts";
 import { type DockerListener, dockerListener } from "./docker-listener.ts";
-import { plannedBeside, plannedUntouched, said } from "./refused.ts";
+import { checkedWith, plannedBeside, plannedUntouched, said } from "./refused.ts";
 
 describe("B5 B7 refused without a store and without Docker, by a check and by a run alike", () => {
   let docker: DockerListener;
@@ -28,8 +27,8 @@ describe("B5 B7 refused without a store and without Docker, by a check and by a 
 });
 
 describe("B5 refused with a plugin's types and providers", () => {
-  test.each(PLUGIN)("$name", async ({ tree, registry, lines }) => {
-    expect(await checkedLines(tree, registry)).toEqual(lines);
+  test.each(PLUGIN)("$name", async (refusal) => {
+    expect(await checkedWith(refusal)).toEqual(refusal.lines);
   });
 });
 

@@ -2,11 +2,13 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Problem, problemLine } from "@agent-env/protocol";
+import { checkBundle } from "../../../build-service/src/bundle/check.ts";
 import { planBundle } from "../../../build-service/src/bundle/plan.ts";
 import { runCli } from "../../../build-service/src/cli/cli.ts";
 import { putNextVersion } from "../../../build-service/src/store/versions.ts";
 import { type FolderTree, temporaryFolder, writeTree } from "../../fixtures/folder.ts";
 import { type MemoryStore, memoryStore, untouchableStore } from "../../fixtures/memory-store.ts";
+import type { PluginRefusal } from "./plugin-cases.ts";
 import type { Refusal } from "./refusal.ts";
 import type { StoreRefusal } from "./store-cases.ts";
 import type { Stored } from "./stored.ts";
@@ -38,6 +40,13 @@ export async function said(
 export async function plannedUntouched({ tree, prepare }: Pick<Refusal, "tree" | "prepare">): Promise<readonly string[]> {
   using bundle = bundleOf({ tree, prepare });
   const { problems } = await planBundle({ folder: bundle.path, selection: { tasks: [], evals: [] }, store: untouchableStore() });
+  return shownLines(problems, bundle.path);
+}
+
+/** What a check says of the bundle with a plugin's types and providers. */
+export async function checkedWith({ tree, registry }: PluginRefusal): Promise<readonly string[]> {
+  using bundle = bundleOf({ tree });
+  const { problems } = await checkBundle(bundle.path, { registry });
   return shownLines(problems, bundle.path);
 }
 

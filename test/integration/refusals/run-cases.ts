@@ -208,4 +208,12 @@ export const RUN_PREFLIGHT: readonly RunRefusal[] = [
       "deploy-verifier tasks/t.json: step 'y': \"check.rb\": a verifier's file ends in .py, .ts, .mts, .js, .mjs",
     ],
   },
+  {
+    name: "a step that is checked and not run yet",
+    tree: { ...server("a"), ...steps(deploy("x"), { id: "y", type: "verify_env_card", env_id: "a" }) },
+    options: PROCESS,
+    lines: [
+      "deploy-step tasks/t.json: step 'y': this version checks and stores a step of type verify_env_card, and doesn't run it yet: leave it out, or run other tasks with --task",
+    ],
+  },
 ];
