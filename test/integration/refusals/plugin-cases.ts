@@ -80,8 +80,8 @@ export const PLUGIN: readonly PluginRefusal[] = [
     registry: withFolderEnv,
     tree: { ...server("a", `type = "folder_env"\n${named("a")}port = 1\n`), ...deploying("a") },
     lines: [
-      "cannot-write envs/a: the type folder_env reads more than its toml and what that names, so no run can tell when to write it anew",
       'unknown-key envs/a: env.toml: unknown key "port": folder_env takes image, environment_name, env_provider_type, type, id',
+      "cannot-write envs/a: the type folder_env reads more than its toml and what that names, so no run can tell when to write it anew",
     ],
   },
   {
