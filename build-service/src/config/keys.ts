@@ -28,7 +28,7 @@ const CloudflareRecords = z.strictObject({
   kind: z.literal("cloudflare"),
   account_id: key(text(), { readBy: "the stores", variable: "CLOUDFLARE_ACCOUNT_ID" }, "the Cloudflare account").optional(),
   bucket: key(text(), { readBy: "the stores" }, "the R2 bucket"),
-  kv_namespace_id: key(text(), { readBy: "the stores" }, "the KV namespace"),
+  kv_namespace_id: key(text(), { readBy: "the stores" }, "the KV namespace; `store init` makes one").optional(),
   access_key_id: key(text(), { readBy: "the stores" }, "an R2 access key"),
   secret_access_key: key(text(), { readBy: "the stores", isSecret: true }, "that key's secret"),
   api_token: key(text(), { readBy: "the stores", variable: "CLOUDFLARE_API_TOKEN", isSecret: true }, "a Cloudflare API token").optional(),

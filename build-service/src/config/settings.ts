@@ -12,7 +12,8 @@ import { shownKey } from "./shown-key.ts";
 import { withVariables } from "./variables.ts";
 
 type Section<Name extends SectionName> = z.output<(typeof SECTIONS)[Name]>;
-export type CloudflareSettings = Required<Exclude<Section<"stores">["records"], "local">>;
+type CloudflareAccount = Exclude<Section<"stores">["records"], "local">;
+export type CloudflareSettings = CloudflareAccount & Required<Pick<CloudflareAccount, "account_id" | "api_token">>;
 /** `image` as `[stores] image` says it. A Cloudflare account is complete, whatever of it came from variables. */
 export type StoresSettings = { readonly records: "local" | CloudflareSettings; readonly image: Section<"stores">["image"] };
 /** A preset's own settings are resolved when it is asked for: `preset` gives null for a name that is none. */
@@ -140,7 +141,7 @@ function asTable(value: unknown): ConfigTable {
   return isTable(value) ? value : {};
 }
 
-function completeAccount(records: Exclude<Section<"stores">["records"], "local">, path: string): CloudflareSettings {
+function completeAccount(records: CloudflareAccount, path: string): CloudflareSettings {
   const { account_id, api_token } = records;
   if (account_id !== undefined && api_token !== undefined) return { ...records, account_id, api_token };
   const [key, variable] = account_id === undefined ? ["account_id", "CLOUDFLARE_ACCOUNT_ID"] : ["api_token", "CLOUDFLARE_API_TOKEN"];

@@ -14,7 +14,8 @@ import { ensureGateway } from "../infra/gateway-image.ts";
 import { SANDBOXES } from "../providers/capabilities.ts";
 import { isSandboxName } from "../providers/sandbox/registry.ts";
 import type { Emit } from "../report/events.ts";
-import { hasLocalStore, openLocalStore } from "../store/local.ts";
+import { hasLocalStore } from "../store/local.ts";
+import { openStore, recordsSetting } from "../store/open.ts";
 import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
@@ -36,7 +37,7 @@ export type RunRequest = {
   readonly tasks: readonly string[];
   readonly evals: readonly string[];
   readonly sandbox: AskedSandbox;
-  readonly settings: Pick<Settings, "build" | "envs" | "verifiers">;
+  readonly settings: Pick<Settings, "build" | "env" | "envs" | "stores" | "verifiers">;
   readonly gateway: "container" | "edge";
   readonly concurrency: number;
   readonly minScore: number | null;
@@ -121,12 +122,13 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
 
 /** Plans over the store as it is; one that isn't there is made only when the plan holds. */
 async function planAndOpen(request: RunRequest): Promise<{ planned: Planned; store: Store }> {
-  const { stateDir } = request;
+  const { stateDir, settings } = request;
+  const records = recordsSetting(settings);
   const isThere = hasLocalStore(stateDir);
-  const store = await openLocalStore(stateDir, isThere ? "write" : "read");
+  const store = await openStore(records, stateDir, isThere ? "write" : "read");
   try {
     const planned = await planRun(request, store);
-    return { planned, store: isThere ? store : await openLocalStore(stateDir, "write") };
+    return { planned, store: isThere ? store : await openStore(records, stateDir, "write") };
   } catch (error) {
     await store.close();
     throw error;

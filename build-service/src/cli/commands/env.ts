@@ -8,7 +8,7 @@ import { chooseSandbox } from "../../run/choose-sandbox.ts";
 import { edgeUrlOf } from "../../run/edge-url.ts";
 import { localEnvId } from "../../run/local-env-id.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
-import { openLocalStore } from "../../store/local.ts";
+import { openStore, recordsSetting } from "../../store/open.ts";
 import { holdRun, newRunId, runIsAlive } from "../../store/run-lock.ts";
 import type { Store } from "../../store/store.ts";
 import type { AddCommand } from "../cli.ts";
@@ -166,7 +166,7 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
 }
 
 async function reading<T>(io: Io, read: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openLocalStore(stateDirOf(io.env), "read");
+  const store = await openStore(recordsSetting(io.settings()), stateDirOf(io.env), "read");
   try {
     return await read(store);
   } finally {
@@ -176,7 +176,7 @@ async function reading<T>(io: Io, read: (store: Store) => Promise<T>): Promise<T
 
 async function writing(io: Io): Promise<{ stateDir: string; store: Store }> {
   const stateDir = stateDirOf(io.env);
-  return { stateDir, store: await openLocalStore(stateDir, "write") };
+  return { stateDir, store: await openStore(recordsSetting(io.settings()), stateDir, "write") };
 }
 
 function unknownDeployment(id: string): UserError {

@@ -1,6 +1,6 @@
 import { findLeftovers, removeLeftovers } from "../../deploy/gc.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
-import { openLocalStore } from "../../store/local.ts";
+import { openStore, recordsSetting } from "../../store/open.ts";
 import type { AddCommand } from "../cli.ts";
 import { printDocument, progressFor } from "../io.ts";
 
@@ -12,7 +12,7 @@ export const gcCommand: AddCommand = (parent, io, end) => {
     .option("--dry-run", "list them only")
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
       const stateDir = stateDirOf(io.env);
-      const store = await openLocalStore(stateDir, "read");
+      const store = await openStore(recordsSetting(io.settings()), stateDir, "read");
       const reporter = progressFor(io, options);
       try {
         const context = { store, stateDir, emit: reporter.emit };

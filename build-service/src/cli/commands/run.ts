@@ -9,7 +9,7 @@ import { findBundle, shippedBundles } from "../../run/find-bundle.ts";
 import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { summaryText } from "../../run/summary.ts";
-import { openLocalStore } from "../../store/local.ts";
+import { openStore, recordsSetting } from "../../store/open.ts";
 import type { AddCommand } from "../cli.ts";
 import { failureLine } from "../failure.ts";
 import { type CommonOptions, columns, type Io, reporterFor } from "../io.ts";
@@ -99,7 +99,7 @@ function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit): RunR
 }
 
 async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<number> {
-  const store = await openLocalStore(request.stateDir, "read");
+  const store = await openStore(recordsSetting(request.settings), request.stateDir, "read");
   try {
     const planned = await planRun(request, store);
     const gateway = planned.needsGatewayImage
