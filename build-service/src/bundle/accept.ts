@@ -103,6 +103,13 @@ export function acceptContext(options: {
     acceptedEnv,
     cardNames,
     files,
+    listing() {
+      const folders = (sources?.files().others ?? []).filter(({ is }) => is === "folder");
+      return [
+        ...files().map(({ path }) => ({ path, is: "file" as const })),
+        ...folders.map(({ path }) => ({ path, is: "folder" as const })),
+      ];
+    },
     oneFile() {
       const [only, ...others] = files();
       if (only !== undefined && others.length === 0) return only;

@@ -242,11 +242,13 @@ describe("B5 refusals of artifacts", () => {
         "artifacts/a/crm/two": "",
         "artifacts/a/Metadata/x/y": "",
         "artifacts/a/metadata/z": "",
+        "artifacts/a/mail/": "",
         "artifacts/b/artifact.toml": 'type = "environment_universe"\n',
       },
       [
         "universe artifacts/a/Metadata: rename it to metadata: names are case-sensitive",
         "universe artifacts/a/crm: holds 2 files, and an environment has one",
+        "universe artifacts/a/mail: holds no file, and an environment has one",
         "universe artifacts/a/metadata/z: lies in metadata/ itself: put it into metadata/<key>/",
         "universe artifacts/a/top.json: lies at the top: put it into a folder named for its server",
         "universe artifacts/b: holds no environment: add a folder with a file for each server, or list environment_artifacts",
@@ -256,6 +258,26 @@ describe("B5 refusals of artifacts", () => {
       "an image folder without its Dockerfile",
       { "artifacts/a/artifact.toml": 'type = "docker_image"\n' },
       ["image-file artifacts/a: there is no Dockerfile in this folder to build: an artifact of type docker_image needs one"],
+    ],
+    [
+      "an image of a registry, with and without a Dockerfile",
+      {
+        "artifacts/a/artifact.toml": 'ref = "registry.example.com/crm:v1"\n',
+        "artifacts/b/artifact.toml": 'type = "docker_image"\nref = "registry.example.com/crm:v1"\n',
+        "artifacts/b/Dockerfile": "",
+      },
+      [
+        "image-ref artifacts/a: artifact.toml: ref: an image of a registry isn't supported yet: build it from a Dockerfile in this folder",
+        "image-ref artifacts/b: artifact.toml: ref: an image of a registry isn't supported yet: build it from a Dockerfile in this folder",
+      ],
+    ],
+    [
+      "a key of an image on an artifact that is none",
+      {
+        "artifacts/c/artifact.toml": 'type = "file"\nref = "registry.example.com/crm:v1"\n',
+        "artifacts/c/x": "",
+      },
+      ['unknown-key artifacts/c: artifact.toml: unknown key "ref": file takes description, type, id'],
     ],
   ];
   test.each(cases)("%s", async (_name, tree, lines) => {

@@ -13,14 +13,13 @@ export type EntryFile = {
   readonly executable: boolean;
 };
 
-/** What a folder holds beside files, where it is taken as it lies on the disk: a link, or a folder with nothing in it. */
+/** What a folder holds beside files: a folder with nothing in it and, where it is taken as it lies on the disk, a link. */
 export type OtherItem =
   | { readonly path: string; readonly is: "folder" }
   | { readonly path: string; readonly is: "link"; readonly target: string };
 
 export type FolderFiles = {
   readonly files: readonly EntryFile[];
-  /** Only of a folder that is taken as it is; a bundle follows links, and knows folders by what they hold. */
   readonly others?: readonly OtherItem[];
   readonly problems: readonly Problem[];
 };
@@ -45,8 +44,8 @@ type Walk = {
   readonly shown: string;
   readonly leaveOut: LeaveOut;
   readonly files: EntryFile[];
-  /** Null: links are followed. */
-  readonly others: OtherItem[] | null;
+  readonly others: OtherItem[];
+  readonly followsLinks: boolean;
   readonly problems: Problem[];
 };
 
@@ -72,21 +71,20 @@ export function folderFiles(options: {
   readonly leaveOut?: LeaveOut;
 }): FolderFiles {
   const { bundleDisk, disk, shown, leaveOut = NOTHING_LEFT_OUT } = options;
-  const walk: Walk = { bundle: identity(statSync(bundleDisk)), shown, leaveOut, files: [], others: null, problems: [] };
+  const walk: Walk = { bundle: identity(statSync(bundleDisk)), shown, leaveOut, files: [], others: [], followsLinks: true, problems: [] };
   return walked(walk, disk);
 }
 
 /** All that lies under `disk`, as a put takes it (4-bundle §10.1): links as links wherever they lead, and empty folders too. */
 export function folderAsItIs(options: { readonly disk: string; readonly shown: string; readonly leaveOut: LeaveOut }): FolderFiles {
   const { disk, shown, leaveOut } = options;
-  const others: OtherItem[] = [];
-  return { ...walked({ bundle: identity(statSync(disk)), shown, leaveOut, files: [], others, problems: [] }, disk), others };
+  return walked({ bundle: identity(statSync(disk)), shown, leaveOut, files: [], others: [], followsLinks: false, problems: [] }, disk);
 }
 
 function walked(walk: Walk, disk: string): FolderFiles {
   walkFolder(walk, disk, "", [identity(statSync(disk))]);
   walk.files.sort((a, b) => byCodePoint(a.path, b.path));
-  return { files: walk.files, problems: walk.problems };
+  return { files: walk.files, others: walk.others, problems: walk.problems };
 }
 
 function problem({ problems, shown }: Walk, code: ProblemCode, path: string, message: string): void {
@@ -97,7 +95,7 @@ function problem({ problems, shown }: Walk, code: ProblemCode, path: string, mes
 function walkFolder(walk: Walk, folder: string, path: string, above: readonly string[]): void {
   const names = new Map<string, string>();
   const dirents = readFolder(walk, folder, path)?.filter(({ name }) => !isLeftover(name));
-  if (dirents?.length === 0 && path !== "" && !walk.leaveOut.file(path)) walk.others?.push({ path, is: "folder" });
+  if (dirents?.length === 0 && path !== "" && !walk.leaveOut.file(path)) walk.others.push({ path, is: "folder" });
   for (const dirent of dirents ?? []) {
     const name = dirent.name.normalize("NFC");
     const itemPath = path === "" ? name : `${path}/${name}`;
@@ -127,7 +125,7 @@ function itemOf({ leaveOut }: Walk, dirent: Dirent, disk: string, path: string):
 function visit(walk: Walk, item: Item, above: readonly string[]): void {
   const { disk, path, isFileOut, isFolderOut } = item;
   if (isFileOut && isFolderOut) return;
-  if (walk.others !== null && item.dirent.isSymbolicLink()) {
+  if (!walk.followsLinks && item.dirent.isSymbolicLink()) {
     if (!isFileOut) walk.others.push({ path, is: "link", target: readlinkSync(disk) });
     return;
   }

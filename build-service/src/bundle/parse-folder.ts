@@ -10,7 +10,8 @@ import type { TomlTable } from "./toml.ts";
 
 type Folder = FolderEntry["folder"];
 
-const TOML_OF: Readonly<Record<Folder, string | null>> = {
+/** The config file of each folder kind. */
+export const TOML_OF: Readonly<Record<Folder, string | null>> = {
   envs: "env.toml",
   agents: "agent.toml",
   artifacts: "artifact.toml",
@@ -28,7 +29,7 @@ export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): Pa
   const { config, configText } = tomlConfig(toml, path, problems);
   problems.push(...spellingProblems(folder, items, config), ...contentProblems(folder, items, path, config));
   const at = tomlName === null ? path : `${path}: ${tomlName}`;
-  const identity = declaredIdentity({ folder, name, idRoot, config, at, path, defaultType: defaultType(folder, items, tomlName) });
+  const identity = declaredIdentity({ folder, name, idRoot, config, at, path, defaultType: defaultType(folder, items, tomlName, config) });
   problems.push(...identity.problems);
   if (problems.length > 0) return { entries: [], ignored: [], problems };
   const { id, type } = identity;
@@ -62,15 +63,22 @@ function tomlConfig(toml: Item | undefined, path: string, problems: Problem[]): 
 
 /** A reserved name in another spelling is refused where the right one would decide something. */
 function spellingProblems(folder: Folder, items: readonly Item[], config: TomlTable): Problem[] {
-  const decides = decidingNames(folder, config);
+  const decides = decidingNames(folder, items, config);
   const alike = items.filter(({ name }) => decides.some((right) => foldName(right) === foldName(name)));
   return [...twinProblems(alike), ...misspeltProblems(alike, decides)];
 }
 
-function decidingNames(folder: Folder, config: TomlTable): string[] {
+function decidingNames(folder: Folder, items: readonly Item[], config: TomlTable): string[] {
   if (folder === "skills") return ["SKILL.md"];
   const toml = TOML_OF[folder] ?? "";
-  return folder === "artifacts" && typeof config["type"] === "string" && config["type"] !== "docker_image" ? [toml] : [toml, "Dockerfile"];
+  if (folder !== "artifacts") return [toml, "Dockerfile"];
+  const isDeclared = typeof config["type"] === "string" && config["type"] !== "docker_image";
+  return [toml, ...(isDeclared ? [] : ["Dockerfile"]), ...(isImageFolder(items, config) ? [] : ["SKILL.md"])];
+}
+
+/** Whether an artifact's folder is an image, and all in it, a skill too, part of that. */
+function isImageFolder(items: readonly Item[], config: TomlTable): boolean {
+  return config["type"] === undefined ? items.some(({ name }) => name === "Dockerfile") : config["type"] === "docker_image";
 }
 
 function contentProblems(folder: Folder, items: readonly Item[], path: string, config: TomlTable): Problem[] {
@@ -86,28 +94,31 @@ function contentProblems(folder: Folder, items: readonly Item[], path: string, c
     case "skills":
       return has("SKILL.md") ? [] : [{ code: "no-skill-md", path: shown, message: "needs SKILL.md" }];
     case "artifacts": {
-      const isImage = config["type"] === undefined ? has("Dockerfile") : config["type"] === "docker_image";
       if (config["type"] === "skill") {
         return [
           { code: "is-a-skill", path: shown, message: "is of type skill, which no artifact.toml can have: move the folder to skills/" },
         ];
       }
-      if (has("SKILL.md") && !isImage) {
+      if (has("SKILL.md") && !isImageFolder(items, config)) {
         return [{ code: "is-a-skill", path: shown, message: "holds SKILL.md, so it is a skill: move the folder to skills/" }];
       }
-      // A toml may name everything that the artifact is made of.
-      if (items.some(({ name }) => name !== "artifact.toml") || (has("artifact.toml") && config["type"] !== undefined)) return [];
+      if (items.some(({ name }) => name !== "artifact.toml") || (has("artifact.toml") && namesContent(config))) return [];
       return [{ code: "empty", path: shown, message: "has nothing in it (artifact.toml and what the system leaves behind don't count)" }];
     }
   }
 }
 
-function defaultType(folder: Folder, items: readonly Item[], tomlName: string | null): string {
+/** Whether a toml may name all that an artifact is made of. */
+function namesContent(config: TomlTable): boolean {
+  return config["type"] !== undefined || config["ref"] !== undefined;
+}
+
+function defaultType(folder: Folder, items: readonly Item[], tomlName: string | null, config: TomlTable): string {
   if (folder === "envs") return "mcp_server";
   if (folder === "agents") return "a2a_agent";
   if (folder === "skills") return "skill";
   const content = items.filter(({ name }) => name !== tomlName);
-  if (content.some(({ name }) => name === "Dockerfile")) return "docker_image";
+  if (config["ref"] !== undefined || content.some(({ name }) => name === "Dockerfile")) return "docker_image";
   return isOneFile(content) ? "file" : "file_artifact_universe";
 }
 

@@ -3,7 +3,7 @@ import { join, posix, sep } from "node:path";
 import { derivedId, foldName, imageSuffix, type Problem } from "@agent-env/protocol";
 import { defaultDockerfile, imageKeys } from "../types/image-keys.ts";
 import type { BundleType, Config } from "../types/type.ts";
-import type { FolderEntry } from "./bundle.ts";
+import { type FolderEntry, tomlPath } from "./bundle.ts";
 import type { BuiltImage } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
 import { isTable } from "./toml.ts";
@@ -30,9 +30,15 @@ export function resolveImages(entry: FolderEntry, type: BundleType): ResolvedIma
   return { config, builds, problems };
 }
 
+const REGISTRY_IMAGE = "an image of a registry isn't supported yet";
+
 /** An image folder: one image, under the folder's own id. */
 function ownImage(entry: FolderEntry): ResolvedImages {
   const { path, id, config } = entry;
+  if ("ref" in config) {
+    const message = `ref: ${REGISTRY_IMAGE}: build it from a Dockerfile in this folder`;
+    return { config, builds: [], problems: [{ code: "image-ref", path: shownText(tomlPath(entry)), message }] };
+  }
   const build = { key: "image", id, dockerfile: "Dockerfile", label: `${path} (Dockerfile image)` };
   const found = fileIn(entry.disk, "Dockerfile");
   if (found !== null) return { config, builds: [build], problems: [] };
@@ -58,7 +64,8 @@ function chosenDockerfile(entry: FolderEntry, key: string): { readonly dockerfil
       return { code: "image-keys", message };
     }
   }
-  if ("ref" in value) return { code: "image-ref", message: "images of a registry can't be named yet: build one from a Dockerfile" };
+  if ("ref" in value)
+    return { code: "image-ref", message: `${REGISTRY_IMAGE}: build one with { dockerfile = … }, or name one of the bundle or the store` };
   if (!("dockerfile" in value)) return "artifact" in value ? null : badValue(value);
   const { dockerfile } = value;
   if (typeof dockerfile !== "string" || dockerfile === "") return badValue(value);

@@ -64,7 +64,9 @@ describe("B2.2 what an image key takes", () => {
     [
       "a registry's image",
       'backend_image = { ref = "ghcr.io/x/y:1" }',
-      ["image-ref envs/x: backend_image: images of a registry can't be named yet: build one from a Dockerfile"],
+      [
+        "image-ref envs/x: backend_image: an image of a registry isn't supported yet: build one with { dockerfile = … }, or name one of the bundle or the store",
+      ],
     ],
     [
       "anything else",

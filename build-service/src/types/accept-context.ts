@@ -21,6 +21,8 @@ export type AcceptContext = {
   cardNames(imageKey: string): Promise<CardScan | null>;
   /** The files of the folder, without the toml. */
   files(): readonly EntryFile[];
+  /** What the folder holds: its files, and the folders in it that are empty. */
+  listing(): readonly { readonly path: string; readonly is: "file" | "folder" }[];
   /** The folder's only file; reported and null when there is another number of them. */
   oneFile(): EntryFile | null;
   problem(code: ProblemCode, message: string, place?: ProblemPlace): void;

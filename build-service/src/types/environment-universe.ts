@@ -1,11 +1,19 @@
-import { EnvironmentUniverseRecord, idSegmentProblem, type VersionedRef } from "@agent-env/protocol";
+import {
+  derivedId,
+  EnvironmentRecord,
+  EnvironmentUniverseRecord,
+  FileRecord,
+  foldName,
+  idSegmentProblem,
+  type VersionedRef,
+} from "@agent-env/protocol";
 import { z } from "zod";
 import type { EntryFile } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
 import type { AcceptContext } from "./accept-context.ts";
 import { fileBody } from "./file-body.ts";
 import { pinnedRef, Ref, versionedRef } from "./refs.ts";
-import type { ArtifactType } from "./type.ts";
+import type { ArtifactType, FolderOut } from "./type.ts";
 
 const Fields = z.object({ environment_artifacts: z.array(Ref) });
 
@@ -55,7 +63,23 @@ export const environmentUniverse: ArtifactType = {
     const { environment_artifact_refs } = EnvironmentUniverseRecord.parse(record);
     return { environment_artifacts: environment_artifact_refs.map((ref) => pinnedRef("artifact", ref)) };
   },
+  async export(record, out) {
+    const { id, environment_artifact_refs, metadata_refs } = EnvironmentUniverseRecord.parse(record);
+    const isOwn = (ref: VersionedRef): boolean => ref.id.startsWith(derivedId(id, ""));
+    for (const ref of environment_artifact_refs.filter(isOwn)) {
+      const { environment_name, file_artifact_ref } = EnvironmentRecord.parse(await out.artifact(ref));
+      await exportPart(environment_name, file_artifact_ref, out);
+    }
+    for (const [key, ref] of Object.entries(metadata_refs ?? {})) await exportPart(`${METADATA}${key}`, ref, out);
+    const named = environment_artifact_refs.filter((ref) => !isOwn(ref));
+    return { environment_artifacts: named.map((ref) => pinnedRef("artifact", ref)) };
+  },
 };
+
+async function exportPart(folder: string, ref: VersionedRef, out: FolderOut): Promise<void> {
+  const file = FileRecord.parse(await out.artifact(ref));
+  await out.file(`${folder}/${file.filename}`, file);
+}
 
 const METADATA = "metadata/";
 
@@ -86,6 +110,9 @@ function partSuffix(name: string): string {
 }
 
 function checkFolders(context: AcceptContext): void {
+  for (const { path, is } of context.listing()) {
+    if (is === "folder") context.problem("universe", "holds no file, and an environment has one", { path });
+  }
   const folders = Map.groupBy(context.files(), ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))));
   for (const [folder, files] of folders) {
     const place = { path: files[0]?.path ?? folder };
@@ -101,7 +128,7 @@ function checkFolders(context: AcceptContext): void {
 
 function checkMetadataSpelling(folder: string, context: AcceptContext): void {
   const [top = ""] = folder.split("/");
-  if (top !== "metadata" && top.toLowerCase() === "metadata") {
+  if (top !== "metadata" && foldName(top) === "metadata") {
     context.problem("universe", "rename it to metadata: names are case-sensitive", { path: top });
   }
 }

@@ -94,12 +94,15 @@ describe("B5 a skill", () => {
       {
         "artifacts/brew/SKILL.md": "",
         "artifacts/stew/artifact.toml": 'type = "skill"\n',
+        "artifacts/toast/skill.md": "",
         "artifacts/image/SKILL.md": "",
+        "artifacts/image/skill.md": "",
         "artifacts/image/Dockerfile": "",
       },
       [
         "is-a-skill artifacts/brew: holds SKILL.md, so it is a skill: move the folder to skills/",
         "is-a-skill artifacts/stew: is of type skill, which no artifact.toml can have: move the folder to skills/",
+        "misspelt artifacts/toast/skill.md: rename it to SKILL.md: names are case-sensitive",
       ],
     ],
     [

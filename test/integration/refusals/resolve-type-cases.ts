@@ -114,7 +114,9 @@ export const RESOLVE_IMAGES: readonly Refusal[] = [
   {
     name: "an image of a registry",
     tree: { ...server("a", `image = { ref = "registry.example.com/team/crm:v1" }\n${named("a")}`), ...deploying("a") },
-    lines: ["image-ref envs/a: image: images of a registry can't be named yet: build one from a Dockerfile"],
+    lines: [
+      "image-ref envs/a: image: an image of a registry isn't supported yet: build one with { dockerfile = … }, or name one of the bundle or the store",
+    ],
   },
   {
     name: "image values of other kinds",
