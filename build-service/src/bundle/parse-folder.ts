@@ -23,8 +23,11 @@ export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): Pa
   if (item.what === "file") return { entries: [], ignored: [item.path], problems: [] };
   const { name, path, disk } = item;
   const tomlName = TOML_OF[folder];
-  const { items } = listFolder(disk, path);
+  const listing = listFolder(disk, path);
+  const { items } = listing;
   const problems = [...nameProblems(folder, name, path)];
+  const unreadable = listing.problems.filter((problem) => decidesAll(problem, path));
+  if (unreadable.length > 0) return { entries: [], ignored: [], problems: [...problems, ...unreadable] };
   const toml = tomlName === null ? undefined : items.find((child) => child.name === tomlName);
   const { config, configText } = tomlConfig(toml, path, problems);
   problems.push(...spellingProblems(folder, items, config), ...contentProblems(folder, items, path, config));
@@ -46,6 +49,12 @@ export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): Pa
     config: withoutIdentity(config),
   };
   return { entries: [entry], ignored: [], problems: [] };
+}
+
+/** Whether what can't be read is the folder itself, or a file that says what the entry is. All else is told of by the check. */
+function decidesAll(problem: Problem, path: string): boolean {
+  const deciding = ["", "/Dockerfile", "/SKILL.md", ...Object.values(TOML_OF).map((toml) => `/${toml}`)];
+  return deciding.some((below) => problem.path === shownText(`${path}${below}`));
 }
 
 function tomlConfig(toml: Item | undefined, path: string, problems: Problem[]): Pick<FolderEntry, "config" | "configText"> {

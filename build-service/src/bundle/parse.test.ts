@@ -165,6 +165,23 @@ describe("what can't be parsed is refused, all of it at once", () => {
       ],
     ],
     [
+      "files that say what an entry is and can't be read",
+      {
+        "envs/a/env.toml": ["nowhere"],
+        "artifacts/b/artifact.toml": ["nowhere"],
+        "artifacts/b/x": "",
+        "skills/c/SKILL.md": ["SKILL.md"],
+        "agents/d/Dockerfile": ["nowhere"],
+        "agents/d/x": ["nowhere"],
+      },
+      [
+        "special agents/d/Dockerfile: is a broken link: it isn't there",
+        "special artifacts/b/artifact.toml: is a broken link: it isn't there",
+        "special envs/a/env.toml: is a broken link: it isn't there",
+        "special skills/c/SKILL.md: is a broken link: its links form a loop",
+      ],
+    ],
+    [
       "folders with nothing to go by",
       {
         "envs/a/server.ts": "",
