@@ -5,6 +5,7 @@ import type { DeployableEnv, DeployableServer, DeployContext, DeployOptions } fr
 import { stateLabel } from "../../build-service/src/deploy/labels.ts";
 import { connectEngine, engineProblem } from "../../build-service/src/images/engine.ts";
 import { sourceOf } from "../../build-service/src/infra/image-source.ts";
+import { NO_PLUGINS } from "../../build-service/src/plugins/installed.ts";
 import { localProvider } from "../../build-service/src/providers/sandbox/local/provider.ts";
 import type { StageEvent } from "../../build-service/src/report/events.ts";
 import { openLocalStore } from "../../build-service/src/store/local.ts";
@@ -31,6 +32,7 @@ export async function testBed(): Promise<DeployContext & { readonly events: Stag
     signal: abort.signal,
     abort: (reason) => abort.abort(reason),
     edgeUrl: "http://localhost:8787",
+    plugins: NO_PLUGINS,
     gatewayEnvId: "default",
     [Symbol.asyncDispose]: async () => {
       // What a failed test left.
@@ -98,7 +100,8 @@ await site.serve();
 }
 
 export function envOf(servers: readonly DeployableServer[], provider: DeployableEnv["provider"] = "gateway"): DeployableEnv {
-  return { id: "test/env", version: 1, type: servers.length === 1 ? "mcp_server" : "multi", provider, name: null, servers };
+  const type = servers.length === 1 ? "mcp_server" : "multi";
+  return { id: "test/env", version: 1, type, shape: type, provider, name: null, servers };
 }
 
 export async function mcpServer(store: Store, name: string, files = serverFiles(name)): Promise<DeployableServer> {

@@ -1,7 +1,6 @@
 import { DockerImageRecord, objectKey, type ServerKind, UserError } from "@agent-env/protocol";
 import type { ImageContext } from "../images/builder.ts";
 import { readContext } from "../images/stored-context.ts";
-import type { EnvProviderName } from "../providers/capabilities.ts";
 import { envProviderName } from "../providers/env/name.ts";
 import type { Store } from "../store/store.ts";
 import { latestVersion, requiredVersion } from "../store/versions.ts";
@@ -34,7 +33,7 @@ export type PlannedEnv = {
   readonly id: string;
   readonly version: number;
   readonly type: string;
-  readonly provider: EnvProviderName;
+  readonly provider: string;
   /** A multi's `name`; null: drawn at each deploy. */
   readonly name: string | null;
   readonly servers: readonly PlannedServer[];
@@ -52,7 +51,7 @@ export async function plannedEnv(plan: Plan, store: Store, envId: string, versio
     id: envId,
     version: env.version,
     type: type.type,
-    provider: envProviderName(envId, fields["env_provider_type"]),
+    provider: envProviderName(envId, fields["env_provider_type"], plan.inner.registry),
     name: typeof name === "string" ? name : null,
     servers: await servers(plan, store, env),
   };

@@ -1,5 +1,5 @@
 import type { Problem } from "@agent-env/protocol";
-import { deployRefusals, type NamedServer } from "../types/can-deploy.ts";
+import { deployRefusals, envShape, type NamedServer } from "../types/can-deploy.ts";
 import type { Registry } from "../types/registry.ts";
 import type { EnvType, Fields } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
@@ -36,7 +36,7 @@ export function deployProblems(entity: CheckedEntity, registry: Registry, childN
   const provider = registry.envProviders[String(entity.fields["env_provider_type"])];
   if (type.kind !== "env" || provider === undefined) return [];
   const servers = namedServers(type, entity.fields, childName);
-  return deployRefusals({ provider, type: type.type, servers }).map(({ code, server, reason }) => {
+  return deployRefusals({ provider, type: type.type, shape: envShape(type), servers }).map(({ code, server, reason }) => {
     const field = server?.field ?? null;
     const path = code === "name-shared" ? entry.path : field === null ? tomlPath(entry) : `${entry.path}: ${field}`;
     return { code, path: shownText(path), message: shownText(reason) };

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { z } from "zod";
 import { readSettings, type Settings } from "../config/settings.ts";
+import type { FoundPlugins, Plugins } from "../plugins/plugins.ts";
 import { reportFailure } from "./failure.ts";
 import type { CommonOptions, Io, ProcessIo } from "./io.ts";
 
@@ -14,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bundle: async () => (await import("./commands/bundle.ts")).bundleCommand,
   env: async () => (await import("./commands/env.ts")).envCommand,
   gateway: async () => (await import("./commands/gateway.ts")).gatewayCommand,
+  plugin: async () => (await import("./commands/plugin.ts")).pluginCommand,
   config: async () => (await import("./commands/config.ts")).configCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
   gc: async () => (await import("./commands/gc.ts")).gcCommand,
@@ -22,15 +24,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 /** Runs one command line. Gives the exit code; every failure has been said by then. */
 export async function runCli(argv: readonly string[], processIo: ProcessIo): Promise<number> {
   let exitCode = 0;
-  let config: string | null = null;
-  let settings: Settings | null = null;
-  const io: Io = {
-    ...processIo,
-    settings() {
-      settings ??= settingsFor(processIo, config);
-      return settings;
-    },
-  };
+  const { io, useConfig } = commandIo(processIo);
+  const ofPlugin = await pluginCommandNamed(argv, io);
+  if (ofPlugin !== null) return ofPlugin;
   const program = new Command("agent-env")
     .description("Turns a folder of MCP servers and websites into running environments for AI agents.")
     .version(version(), "-V, --version", "print the version")
@@ -44,13 +40,60 @@ export async function runCli(argv: readonly string[], processIo: ProcessIo): Pro
   }
   prepare(program, io);
   program.hook("preAction", (_program, command) => {
-    config = command.opts<CommonOptions>().config ?? null;
+    useConfig(command.opts<CommonOptions>().config ?? null);
     // What reads a file that can't be read, to say why.
     if (command.name() !== "debug" || command.parent?.name() !== "config") io.settings();
   });
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
+  } catch (error) {
+    return reportFailure(error, io, commonOptions(argv));
+  }
+}
+
+/** What commands get: each part is made when it is first asked for, and once. */
+function commandIo(processIo: ProcessIo): { readonly io: Io; useConfig(file: string | null): void } {
+  let config: string | null = null;
+  let settings: Settings | null = null;
+  let found: Promise<FoundPlugins> | null = null;
+  let loaded: Promise<Plugins> | null = null;
+  const io: Io = {
+    ...processIo,
+    settings() {
+      settings ??= settingsFor(processIo, config);
+      return settings;
+    },
+    plugins() {
+      found ??= import("../plugins/plugins.ts").then(({ findPlugins }) =>
+        findPlugins({ cwd: processIo.cwd, settings: io.settings(), commands: Object.keys(COMMANDS) }),
+      );
+      return found;
+    },
+    loadedPlugins() {
+      loaded ??= import("../plugins/plugins.ts").then(async ({ loadPlugins, pluginWarnings }) => {
+        const plugins = await loadPlugins(await io.plugins());
+        for (const warning of pluginWarnings(plugins)) processIo.err.write(`warning: ${warning}\n`);
+        return plugins;
+      });
+      return loaded;
+    },
+  };
+  return {
+    io,
+    useConfig(file) {
+      config = file;
+    },
+  };
+}
+
+/** Runs a plugin's command; null where the first word names none, or one of ours. */
+async function pluginCommandNamed(argv: readonly string[], io: Io): Promise<number | null> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name.startsWith("-") || name === "help" || Object.hasOwn(COMMANDS, name)) return null;
+  try {
+    const { runPluginCommand } = await import("../plugins/run-command.ts");
+    return await runPluginCommand({ name, argv: rest, io, found: await io.plugins() });
   } catch (error) {
     return reportFailure(error, io, commonOptions(argv));
   }

@@ -1,4 +1,5 @@
 import type { Settings } from "../config/settings.ts";
+import type { FoundPlugins, Plugins } from "../plugins/plugins.ts";
 import type { Emit } from "../report/events.ts";
 import { jsonReporter, type Output, type Reporter, textReporter } from "../report/reporter.ts";
 
@@ -13,7 +14,13 @@ export type ProcessIo = {
 };
 
 /** What a command gets: also what the configuration says, read before it begins. */
-export type Io = ProcessIo & { settings(): Settings };
+export type Io = ProcessIo & {
+  settings(): Settings;
+  /** The plugins of the project around `cwd`, by their manifests. */
+  plugins(): Promise<FoundPlugins>;
+  /** The same, loaded; what can't be loaded has been told as a warning. */
+  loadedPlugins(): Promise<Plugins>;
+};
 
 /** Options that every command takes. */
 export type CommonOptions = { readonly json?: boolean; readonly verbose?: boolean; readonly config?: string };

@@ -23,7 +23,7 @@ const START_ALLOWANCE_S = 1_800;
  * fails or is aborted, everything that was started is removed before this rejects.
  */
 export async function deployEnv(options: DeployOptions, context: DeployContext): Promise<Deployment> {
-  const provider = envProvider(options.env.provider);
+  const provider = envProvider(options.env.provider, context.plugins.envProviders);
   const sandbox = sandboxProvider(options.sandbox);
   await refuse(options, provider, sandbox);
   await provider.require(options.gateway, context);
@@ -60,7 +60,7 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
 async function refuse(options: DeployOptions, provider: EnvProvider, sandbox: SandboxProvider): Promise<void> {
   const { env, gateway, sandbox: name } = options;
   const servers = env.servers.map((server) => ({ kind: server.kind, name: server.name, field: null }));
-  const reason = canDeploy({ provider: provider.capabilities, type: env.type, servers });
+  const reason = canDeploy({ provider: provider.capabilities, type: env.type, shape: env.shape, servers });
   if (reason !== null) {
     throw new UserError({ what: `${env.id}: it can't be deployed`, why: reason, next: "mend its env.toml, then run its bundle" });
   }

@@ -1,7 +1,9 @@
 import type { DeploymentRecord, DockerImageRecord } from "@agent-env/protocol";
-import type { EnvProviderName, SandboxName } from "../providers/capabilities.ts";
+import type { Installed } from "../plugins/installed.ts";
+import type { SandboxName } from "../providers/capabilities.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
+import type { EnvShape } from "../types/can-deploy.ts";
 
 export type DeployableImage = { readonly key: string; readonly record: DockerImageRecord };
 export type DeployableServer =
@@ -12,8 +14,9 @@ export type DeployableServer =
 export type DeployableEnv = {
   readonly id: string;
   readonly version: number;
-  readonly type: "mcp_server" | "website" | "multi";
-  readonly provider: EnvProviderName;
+  readonly type: string;
+  readonly shape: EnvShape;
+  readonly provider: string;
   /** A multi's `name`; null: drawn at each deploy. */
   readonly name: string | null;
   readonly servers: readonly DeployableServer[];
@@ -41,6 +44,7 @@ export type DeployContext = {
   readonly signal: AbortSignal;
   /** Base address of the edge gateway, `http://localhost:8787`; for `gateway: "edge"` only. */
   readonly edgeUrl: string;
+  readonly plugins: Installed;
   /** The env whose image is the container gateway's: `[envs] default_gateway_env_id`. */
   readonly gatewayEnvId: string;
 };

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { putNextVersion } from "../store/versions.ts";
+import { BUILT_IN } from "../types/registry.ts";
 import { loadDeployableEnv } from "./env.ts";
 
 function put(store: Store, kind: Kind, record: Omit<AnyRecord, "version">): Promise<AnyRecord> {
@@ -31,7 +32,7 @@ describe("a stored env", () => {
     const store = memoryStore();
     await items(store);
     await items(store, { env_provider_type: "server" });
-    expect(await loadDeployableEnv(store, "items", 1)).toMatchObject({
+    expect(await loadDeployableEnv(store, BUILT_IN, { id: "items", version: 1 })).toMatchObject({
       id: "items",
       version: 1,
       type: "mcp_server",
@@ -39,7 +40,7 @@ describe("a stored env", () => {
       name: null,
       servers: [{ kind: "mcp", name: "items", image: { key: "image", record: { id: "items__env_image", version: 1 } } }],
     });
-    expect(await loadDeployableEnv(store, "items")).toMatchObject({
+    expect(await loadDeployableEnv(store, BUILT_IN, { id: "items", version: null })).toMatchObject({
       version: 2,
       provider: "server",
       servers: [{ image: { record: { version: 2 } } }],
@@ -64,7 +65,7 @@ describe("a stored env", () => {
       mcp_server_envs: [{ id: "items", version: 1, type: "mcp_server" }],
       website_envs: [{ id: "shop", version: 1, type: "website" }],
     });
-    expect(await loadDeployableEnv(store, "suite")).toMatchObject({
+    expect(await loadDeployableEnv(store, BUILT_IN, { id: "suite", version: null })).toMatchObject({
       type: "multi",
       name: "my-suite",
       servers: [
@@ -77,7 +78,7 @@ describe("a stored env", () => {
   const refusals: [string, (store: Store) => Promise<unknown>, { message: string; why: string; next: string }][] = [
     [
       "that isn't there",
-      (store) => loadDeployableEnv(store, "items"),
+      (store) => loadDeployableEnv(store, BUILT_IN, { id: "items", version: null }),
       {
         message: "items: no such env in the store",
         why: "nothing has written it",
@@ -88,7 +89,7 @@ describe("a stored env", () => {
       "in a version that isn't there",
       async (store) => {
         await items(store);
-        return loadDeployableEnv(store, "items", 7);
+        return loadDeployableEnv(store, BUILT_IN, { id: "items", version: 7 });
       },
       {
         message: "items v7: no such env in the store",
@@ -100,11 +101,11 @@ describe("a stored env", () => {
       "that is infrastructure",
       async (store) => {
         await put(store, "env", { id: "default", type: "gateway_server", docker_image_artifact: await image(store, "default__env_image") });
-        return loadDeployableEnv(store, "default");
+        return loadDeployableEnv(store, BUILT_IN, { id: "default", version: null });
       },
       {
         message: "default: an env of type gateway_server is not deployed by itself",
-        why: "mcp_server, website and multi are",
+        why: "mcp_server, multi, website are",
         next: "name one of those; `agent-env env list --all` shows what was deployed",
       },
     ],
@@ -112,7 +113,7 @@ describe("a stored env", () => {
       "on a provider that isn't installed",
       async (store) => {
         await items(store, { env_provider_type: "elsewhere" });
-        return loadDeployableEnv(store, "items");
+        return loadDeployableEnv(store, BUILT_IN, { id: "items", version: null });
       },
       {
         message: 'items: env_provider_type "elsewhere" is no provider that is installed',

@@ -26,7 +26,7 @@ test("an expiry is written to the second, and in the original's form", () => {
 });
 
 test("a draft is a whole record in open mode, owned by its run", () => {
-  const env = { id: "items", version: 3, type: "mcp_server", provider: "gateway", name: null, servers: [] } as const;
+  const env = { id: "items", version: 3, type: "mcp_server", shape: "mcp_server", provider: "gateway", name: null, servers: [] } as const;
   const options = {
     env,
     sandbox: "local",

@@ -144,6 +144,7 @@ function shopAndItems(): DeployableEnv {
     id: "suite",
     version: 1,
     type: "multi",
+    shape: "multi",
     provider: "gateway",
     name: null,
     servers: [

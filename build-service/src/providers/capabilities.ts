@@ -59,4 +59,3 @@ export const ENV_PROVIDERS = {
     refusesOptions: ["gateway_mode"],
   },
 } as const satisfies Record<string, EnvProviderCapabilities>;
-export type EnvProviderName = keyof typeof ENV_PROVIDERS;

@@ -4,10 +4,10 @@ import { type PlannedEnv, plannedEnv } from "../bundle/planned-env.ts";
 import { refusedOptions } from "../deploy/options.ts";
 import { engineProblem } from "../images/engine.ts";
 import { gatewayEnvProblem } from "../infra/gateway-image.ts";
-import { ENV_PROVIDERS, SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
+import { SANDBOXES, type SandboxName } from "../providers/capabilities.ts";
 import { isSandboxName, sandboxProvider } from "../providers/sandbox/registry.ts";
 import type { Store } from "../store/store.ts";
-import { whyUnavailable } from "../types/registry.ts";
+import { type Registry, whyUnavailable } from "../types/registry.ts";
 import { type ChosenSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { notRunYet } from "./not-run-yet.ts";
 import type { PlannedStep, PlannedTask } from "./task-run.ts";
@@ -77,13 +77,13 @@ async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<strin
   const env = await plannedEnv(request.plan, request.store, envId, typeof pinned === "number" ? pinned : null);
   return [
     ...twice,
-    ...optionFindings(step, sandbox, env),
+    ...optionFindings(step, sandbox, env, request.plan.inner.registry),
     ...(await dockerfileFindings(sandbox, env)),
     ...(await infraFindings(sandbox, env, request)),
   ];
 }
 
-function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv): Finding[] {
+function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv, registry: Registry): Finding[] {
   const findings: Finding[] = [];
   const longest = SANDBOXES[sandbox].longestTtlSeconds;
   const ttl = step["ttl_seconds"];
@@ -104,7 +104,8 @@ function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv
     memoryMb: numberOf(step["memory_mb"]),
     gatewayMode: mode === "consistent" ? mode : "performance",
   } as const;
-  findings.push(...refusedOptions(set, SANDBOXES[sandbox], ENV_PROVIDERS[env.provider]));
+  const provider = registry.envProviders[env.provider];
+  if (provider !== undefined) findings.push(...refusedOptions(set, SANDBOXES[sandbox], provider));
   if (typeof step["artifact_id"] === "string") {
     findings.push({
       code: "deploy-env-provider",

@@ -11,6 +11,7 @@ import type { ImageBuilder } from "../images/builder.ts";
 import { standIns } from "../images/stand-ins.ts";
 import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
+import type { Installed } from "../plugins/installed.ts";
 import { SANDBOXES } from "../providers/capabilities.ts";
 import { isSandboxName } from "../providers/sandbox/registry.ts";
 import type { Emit } from "../report/events.ts";
@@ -19,7 +20,6 @@ import { openStore, recordsSetting } from "../store/open.ts";
 import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
-import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { type AskedSandbox, type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
 import type { FoundBundle } from "./find-bundle.ts";
@@ -31,8 +31,7 @@ import { runTask, type TaskResult, type TaskServices, takeDown } from "./task-ru
 
 export type RunRequest = {
   readonly bundle: FoundBundle;
-  /** Left out: what is built in. */
-  readonly registry?: Registry;
+  readonly plugins: Installed;
   readonly stateDir: string;
   readonly tasks: readonly string[];
   readonly evals: readonly string[];
@@ -69,7 +68,7 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
     folder: bundle.folder,
     ...(bundle.installed === null ? {} : { installed: bundle.installed }),
     selection: { tasks, evals },
-    registry: request.registry ?? BUILT_IN,
+    registry: request.plugins.registry,
     store,
     ...(builder === null ? {} : { engine: builder }),
   });
@@ -176,11 +175,22 @@ function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan"
     async deploy(step) {
       const name = sandboxOf(step.sandboxType, sandbox);
       if (!isSandboxName(name)) throw new Error(`sandbox ${name} passed the preflight and isn't known`);
-      const env = await loadDeployableEnv(store, step.envId, step.version ?? plan.versionOf("env", step.envId));
+      const env = await loadDeployableEnv(store, request.plugins.registry, {
+        id: step.envId,
+        version: step.version ?? plan.versionOf("env", step.envId),
+      });
       const { cpu, memoryMb, gatewayMode, ttlSeconds, metadata } = step;
       return deployEnv(
         { env, sandbox: name, gateway: request.gateway, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
-        { store, stateDir, emit, signal, edgeUrl: edgeUrlOf(stateDir), gatewayEnvId: gatewayEnvId(request) },
+        {
+          store,
+          stateDir,
+          emit,
+          signal,
+          edgeUrl: edgeUrlOf(stateDir),
+          plugins: request.plugins,
+          gatewayEnvId: gatewayEnvId(request),
+        },
       );
     },
     entity: (kind, id, version) => entity(store, kind, id, version ?? plan.versionOf(kind, id)),

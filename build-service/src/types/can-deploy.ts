@@ -1,15 +1,26 @@
 import { RESERVED_SERVER_NAMES, type ServerKind, serverContainers, serverNameProblem } from "@agent-env/protocol";
 import type { EnvProviderCapabilities } from "../providers/capabilities.ts";
+import type { EnvType } from "./type.ts";
 
 /** One server of an env: its name, and for a multi's child the field that names it, `website_envs[0]`. */
 export type NamedServer = { readonly kind: ServerKind; readonly name: string; readonly field: string | null };
 
 export type EnvToDeploy = {
   readonly provider: EnvProviderCapabilities;
-  /** The env's type. */
+  /** The env's type, and the one that it is deployed like. */
   readonly type: string;
+  readonly shape: EnvShape;
   readonly servers: readonly NamedServer[];
 };
+
+/** The built-in type that an env's servers are those of. */
+export type EnvShape = "mcp_server" | "website" | "multi";
+
+/** What a type's envs are deployed like: a plugin's type says by its topology which servers it has. */
+export function envShape({ topology }: Pick<EnvType, "topology">): EnvShape {
+  if ("lists" in topology) return "multi";
+  return topology.server === "mcp" ? "mcp_server" : "website";
+}
 
 /** Why a provider can't deploy an env, with the code that a bundle's problem has (4-bundle §8). */
 export type DeployRefusal = {
@@ -29,8 +40,8 @@ export function deployRefusals(env: EnvToDeploy): DeployRefusal[] {
   return [...typeRefusals(env), ...nameRefusals(env), ...containerRefusals(env), ...sharedNameRefusals(env)];
 }
 
-function typeRefusals({ provider, type }: EnvToDeploy): DeployRefusal[] {
-  if (provider.types.includes(type)) return [];
+function typeRefusals({ provider, type, shape }: EnvToDeploy): DeployRefusal[] {
+  if (provider.types.includes(type) || provider.types.includes(shape)) return [];
   const takes = provider.types.length === 1 && provider.types[0] === "mcp_server" ? "one MCP server only" : provider.types.join(", ");
   const reason = `the provider ${JSON.stringify(provider.name)} deploys ${takes}, and this is of type ${type}`;
   return [{ code: "provider-cannot", server: null, reason }];

@@ -12,7 +12,7 @@ export const bundleCommand: AddCommand = (parent, io, end) => {
     .description("report everything that is wrong with a bundle and needs no store and no Docker")
     .argument("<folder>", "the bundle")
     .action(async (folder: string, options: { json?: boolean }) => {
-      const { bundle: checked, problems, warnings } = await checkBundle(folder);
+      const { bundle: checked, problems, warnings } = await checkBundle(folder, { registry: (await io.loadedPlugins()).registry });
       if (!options.json && problems.length > 0) throw new Refused(problems);
       const count = checked?.entries.length ?? 0;
       const lines = [...warnings.map(({ path, message }) => `warning: ${path}: ${message}`), `${folder}: ${count} entries, no problems`];

@@ -113,6 +113,7 @@ async function withState(record: DeploymentRecord, io: Io): Promise<DeploymentRe
 
 async function deploy(options: DeployOptions, io: Io): Promise<void> {
   const settings = io.settings();
+  const plugins = await io.loadedPlugins();
   const { gateway = settings.gateway().mode, gatewayMode } = options;
   if (gateway !== "container" && gateway !== "edge") throw notOneOf("--gateway", gateway, ["container", "edge"]);
   if (gatewayMode !== "performance" && gatewayMode !== "consistent")
@@ -123,7 +124,10 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
   const held = holdRun(stateDir, owner);
   const reporter = progressFor(io, options);
   try {
-    const env = await loadDeployableEnv(store, await localEnvId(store, options.id, io.cwd), options.version);
+    const env = await loadDeployableEnv(store, plugins.registry, {
+      id: await localEnvId(store, options.id, io.cwd),
+      version: options.version ?? null,
+    });
     const deployment = await deployEnv(
       {
         env,
@@ -142,6 +146,7 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
         emit: reporter.emit,
         signal: io.signal,
         edgeUrl: edgeUrlOf(stateDir),
+        plugins,
         gatewayEnvId: settings.envs().default_gateway_env_id,
       },
     );

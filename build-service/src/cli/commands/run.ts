@@ -5,7 +5,7 @@ import type { Deployment } from "../../deploy/deployment.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
 import type { Emit } from "../../report/events.ts";
 import { dryRunResult, dryRunText } from "../../run/dry-run.ts";
-import { findBundle, shippedBundles } from "../../run/find-bundle.ts";
+import { findBundle, installedBundles } from "../../run/find-bundle.ts";
 import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { summaryText } from "../../run/summary.ts";
@@ -39,7 +39,7 @@ export const runCommand: AddCommand = (parent, io, end) => {
     .option("--concurrency <n>", "tasks at once (4, or [run] concurrency)", wholeNumberIn(1, 1000))
     .action(async (bundle: string | undefined, options: RunOptions) => {
       if (bundle !== undefined) return end(await runOrPlan(bundle, options, io));
-      const names = [...shippedBundles().keys()];
+      const names = installedBundles(await io.plugins()).map((one) => one.asked);
       io.out.write(
         options.json
           ? `${JSON.stringify({ format_version: 1, bundles: names })}\n`
@@ -67,7 +67,7 @@ export function addRunOptions(command: Command): Command {
 export async function runOrPlan(asked: string, options: RunOptions, io: Io): Promise<number> {
   const reporter = reporterFor(io, options);
   try {
-    const request = requestOf(asked, options, io, reporter.emit);
+    const request = await requestOf(asked, options, io, reporter.emit);
     return options.dryRun ? await plan(request, options, io) : await run(request, options, io, asked);
   } catch (error) {
     if (!options.json) throw error;
@@ -80,10 +80,11 @@ export async function runOrPlan(asked: string, options: RunOptions, io: Io): Pro
   }
 }
 
-function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit): RunRequest {
+async function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit): Promise<RunRequest> {
   const settings = io.settings();
   return {
-    bundle: findBundle(asked, io.cwd),
+    bundle: findBundle(asked, io.cwd, await io.plugins()),
+    plugins: await io.loadedPlugins(),
     stateDir: stateDirOf(io.env),
     tasks: options.task,
     evals: options.eval,

@@ -1,16 +1,12 @@
 import { UserError } from "@agent-env/protocol";
-import { ENV_PROVIDERS, type EnvProviderName } from "../capabilities.ts";
+import { type Registry, whyUnavailable } from "../../types/registry.ts";
 
 /** The environment provider that an env names. Throws a UserError when none of that name is installed. */
-export function envProviderName(envId: string, value: unknown): EnvProviderName {
-  if (typeof value === "string" && isProviderName(value)) return value;
+export function envProviderName(envId: string, value: unknown, registry: Registry): string {
+  if (typeof value === "string" && Object.hasOwn(registry.envProviders, value)) return value;
   throw new UserError({
     what: `${envId}: env_provider_type ${JSON.stringify(value)} is no provider that is installed`,
-    why: `installed are ${Object.keys(ENV_PROVIDERS).join(", ")}`,
+    why: `installed are ${Object.keys(registry.envProviders).join(", ")}${whyUnavailable(registry, "env provider", String(value))}`,
     next: "set another one in its env.toml, and run its bundle: `agent-env run <bundle>`",
   });
-}
-
-function isProviderName(value: string): value is EnvProviderName {
-  return Object.hasOwn(ENV_PROVIDERS, value);
 }

@@ -1,0 +1,32 @@
+import { UserError } from "@agent-env/protocol";
+import type { Io } from "../cli/io.ts";
+import { loadContribution } from "./load.ts";
+import type { FoundPlugins } from "./plugins.ts";
+
+/** Runs the command of that name that a plugin adds and gives its exit code; null where none does. */
+export async function runPluginCommand(call: {
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly io: Io;
+  readonly found: FoundPlugins;
+}): Promise<number | null> {
+  const { name, argv, io, found } = call;
+  const claims = found.contributions.filter((one) => one.kind === "commands" && one.name === name && one.status !== "replaced");
+  const [claim] = claims;
+  if (claim === undefined) return null;
+  const refused = (why: string) =>
+    new UserError({ what: `${name}: the command can't be used`, why, next: "agent-env plugin check", exitCode: 2 });
+  const folder = found.packages.find((one) => one.name === claim.package)?.folder ?? null;
+  if (claim.status !== "active" || folder === null) throw refused(claim.why ?? "its package isn't installed");
+  const loaded = await loadContribution(claim, folder);
+  if ("code" in loaded) throw refused(loaded.why);
+  if (loaded.what !== "command") throw new Error(`${name}: loaded as a ${loaded.what}`);
+  return loaded.command({
+    argv,
+    cwd: io.cwd,
+    env: io.env,
+    signal: io.signal,
+    settings: io.settings().plugins().own(claim.package),
+    print: (text) => io.out.write(`${text}\n`),
+  });
+}
