@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { lastSegment, Refused } from "@agent-env/protocol";
+import { type AnyRecord, lastSegment, Refused } from "@agent-env/protocol";
 import { z } from "zod";
 import type { EvalEntry } from "../bundle/bundle.ts";
 import { readJsonFile } from "../bundle/config-file.ts";
@@ -62,6 +62,11 @@ export function evalPut(put: {
   const lookup: Lookup = (text, kind) => ({ target: { in: "store", kind, id: text } });
   const resolved = resolveEntity({ what: "typed", entry, type: evalType, config, builds: [], problems: [] }, lookup);
   return { resolved, sources: null, platform: null, metadata: {} };
+}
+
+/** The tasks of a stored eval. */
+export function storedTasks(record: AnyRecord): readonly EvalTask[] {
+  return z.object({ tasks: z.array(EvalTask) }).parse(record).tasks;
 }
 
 /** `before` with `added`: one entry a task, the later one in the earlier one's place. */

@@ -16,7 +16,6 @@ import { checkPut, type PutEntity, writePut } from "./put-entity.ts";
 import { taskFile } from "./task-file.ts";
 
 const METADATA = { agent_env_version: "9.9.9" };
-const COPY = "@local/elsewhere/copy";
 
 async function put(store: Store, entity: PutEntity) {
   const checked = await checkPut(entity, { store, registry: BUILT_IN });
@@ -91,6 +90,7 @@ const PUTS: readonly (readonly [Kind, string, readonly string[], Putting])[] = [
   ["artifact", "own", ["file"], artifact("own")],
   ["artifact", "all", ["shop", "shop__file", "metadata__about"], artifact("all")],
   ["artifact", "tool", [], artifact("tool")],
+  ["artifact", "write-well", ["files"], (folder, id) => artifactFolder({ folder: "skills/write-well", id, cwd: folder }, BUILT_IN)],
   ["task", "easy", [], task("easy")],
   ["task", "hard", [], task("hard")],
   ["eval", "both", [], evalFile],
@@ -102,14 +102,15 @@ describe("B6 a put of what lies in a bundle writes the record that the bundle wr
     const store = memoryStore();
     const { plan } = await make({ folder: folder.path, store });
     const own = `${plan.bundle.idRoot}/${name}`;
+    const copied = `@local/elsewhere/${name}`;
 
-    await put(store, putting(folder.path, COPY));
+    await put(store, putting(folder.path, copied));
 
     for (const suffix of ["", ...suffixes.map((text) => `__${text}`)]) {
       const of = suffix === "" ? kind : "artifact";
-      const written = JSON.stringify(await latest(store, of, `${own}${suffix}`)).replaceAll(own, COPY);
+      const written = JSON.stringify(await latest(store, of, `${own}${suffix}`)).replaceAll(own, copied);
       const { image_name: tag, metadata, ...expected } = JSON.parse(written);
-      const { image_name: copyTag, ...copy } = await latest(store, of, `${COPY}${suffix}`);
+      const { image_name: copyTag, ...copy } = await latest(store, of, `${copied}${suffix}`);
       expect(copy).toEqual({ ...expected, ...(metadata === undefined ? {} : { metadata: { ...metadata, ...METADATA } }) });
       // The tag is named after the id; what it says of the source is the same.
       expect(sourceOf(copyTag)).toBe(sourceOf(tag));

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { EnvironmentRecord } from "@agent-env/protocol";
+import { derivedId, EnvironmentRecord, FileRecord } from "@agent-env/protocol";
 import { z } from "zod";
 import { fileBody } from "./file-body.ts";
 import { pinnedRef, Ref, versionedRef } from "./refs.ts";
@@ -42,6 +42,13 @@ export const environment: ArtifactType = {
   read(record) {
     const { environment_name, file_artifact_ref } = EnvironmentRecord.parse(record);
     return { environment_name, file: pinnedRef("artifact", file_artifact_ref) };
+  },
+  async export(record, out) {
+    const { id, environment_name, file_artifact_ref } = EnvironmentRecord.parse(record);
+    if (file_artifact_ref.id !== derivedId(id, "file")) return environment.read(record);
+    const own = FileRecord.parse(await out.artifact(file_artifact_ref));
+    await out.file(own.filename, own);
+    return { environment_name, description: own.description ?? own.filename };
   },
 };
 

@@ -19,4 +19,9 @@ export const fileUniverse: ArtifactType = {
     FileUniverseRecord.parse(record);
     return {};
   },
+  async export(record, out) {
+    const { file_artifact_refs } = FileUniverseRecord.parse(record);
+    for (const [path, ref] of Object.entries(file_artifact_refs)) await out.file(path, await out.artifact(ref));
+    return {};
+  },
 };

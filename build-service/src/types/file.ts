@@ -27,4 +27,8 @@ export const file: ArtifactType = {
     const { description, filename } = FileRecord.parse(record);
     return { description: description ?? filename };
   },
+  async export(record, out) {
+    await out.file(FileRecord.parse(record).filename, record);
+    return file.read(record);
+  },
 };

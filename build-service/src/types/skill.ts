@@ -63,4 +63,8 @@ export const skill: ArtifactType = {
     const { skill_name, description, license, compatibility, allowed_tools, skill_metadata } = SkillRecord.parse(record);
     return { name: skill_name, description, license, compatibility, allowed_tools, metadata: skill_metadata };
   },
+  async export(record, out) {
+    await out.archive(SkillRecord.parse(record).skill_object_url);
+    return {};
+  },
 };

@@ -45,6 +45,16 @@ export type FolderWriter = {
   child(suffix: string, type: string, body: RecordBody): Promise<VersionedRef>;
 };
 
+/** The folder that a stored version is exported as (4-bundle §12), before it is on a disk. */
+export type FolderOut = {
+  /** The record of an artifact that the exported one names. */
+  artifact(ref: VersionedRef): Promise<AnyRecord>;
+  /** Takes the bytes of a `file` record as the file at `path`. */
+  file(path: string, file: AnyRecord): Promise<void>;
+  /** Takes all that an archive holds, which `objectUrl` names. */
+  archive(objectUrl: string): Promise<void>;
+};
+
 type Common = {
   readonly type: string;
   /** In the order that is shown to authors. */
@@ -56,6 +66,11 @@ type Common = {
   accept(config: Config, context: AcceptContext): Fields | Promise<Fields>;
   /** The fields that a stored version was written from, its references pinned. */
   read(record: AnyRecord): Fields;
+  /**
+   * Gives the folder's files to `out`, and the fields that its toml has. Left out: the fields are what `read` gives, and
+   * there are no files but what images are built from.
+   */
+  export?(record: AnyRecord, out: FolderOut): Promise<Fields>;
 };
 
 /** Written from its fields and what they reference, and from nothing else. */
