@@ -1,6 +1,7 @@
 import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { type CardScan, scanCards } from "../images/card-scan/scan.ts";
 import type { AcceptContext, ProblemPlace } from "../types/accept-context.ts";
+import { EnvironmentName } from "../types/environment-name.ts";
 import { type Registry, whyUnavailable } from "../types/registry.ts";
 import { insteadOfStoredName } from "../types/stored-names.ts";
 import type { Fields, FieldValue, KeyKind } from "../types/type.ts";
@@ -65,7 +66,7 @@ export function acceptContext(options: {
     const declared = config["environment_name"];
     if (declared === undefined) return nameOnCard(imageKey);
     if (typeof declared !== "string") return null;
-    if (declared.trim() !== "") return declared;
+    if (EnvironmentName.safeParse(declared).success) return declared;
     problem(
       "empty-name",
       "environment_name: is empty: write the server's name, or leave the key out to take it from the card in its source",

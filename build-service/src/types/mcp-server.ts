@@ -1,5 +1,6 @@
 import { McpServerRecord } from "@agent-env/protocol";
 import { z } from "zod";
+import { EnvironmentName } from "./environment-name.ts";
 import { pinnedRef, Ref, typedRef } from "./refs.ts";
 import type { EnvType } from "./type.ts";
 
@@ -11,6 +12,7 @@ export const mcpServer: EnvType = {
   type: "mcp_server",
   tomlKeys: { image: "ref", environment_name: "string", env_provider_type: "string" },
   tomlRefs: [{ path: "image", kind: "artifact", types: ["docker_image"] }],
+  tomlValues: { environment_name: EnvironmentName },
   topology: { server: "mcp" },
   accept: (_config, context) => context.acceptedEnv({ namedBy: "image" }),
   writes: "record",

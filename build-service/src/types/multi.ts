@@ -10,6 +10,8 @@ const Fields = z.object({
   env_provider_type: z.string(),
 });
 
+const MultiName = z.string().regex(/^\P{White_Space}+$/u);
+
 /** Several servers as one env. */
 export const multi: EnvType = {
   kind: "env",
@@ -19,6 +21,7 @@ export const multi: EnvType = {
     { path: "mcp_server_envs[]", kind: "env", types: ["mcp_server"] },
     { path: "website_envs[]", kind: "env", types: ["website"] },
   ],
+  tomlValues: { name: MultiName },
   topology: { lists: { mcp_server_envs: "mcp", website_envs: "website" } },
   async accept(config, context) {
     const accepted = await context.acceptedEnv({ namedBy: null });
@@ -26,7 +29,7 @@ export const multi: EnvType = {
       context.problem("no-envs", "names no env: list MCP servers in mcp_server_envs, websites in website_envs");
     }
     const name = accepted["name"];
-    if (typeof name === "string" && !/^\P{White_Space}+$/u.test(name)) {
+    if (typeof name === "string" && !MultiName.safeParse(name).success) {
       const rule = "it must be a text without white space; leave it out to have one drawn at each deploy";
       context.problem("bad-multi-name", `name: ${JSON.stringify(name)} can't be a multi's name: ${rule}`);
     }

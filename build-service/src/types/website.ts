@@ -1,5 +1,6 @@
 import { WebsiteRecord } from "@agent-env/protocol";
 import { z } from "zod";
+import { EnvironmentName } from "./environment-name.ts";
 import { pinnedRef, Ref, typedRef } from "./refs.ts";
 import type { EnvType } from "./type.ts";
 
@@ -14,6 +15,7 @@ export const website: EnvType = {
     { path: "backend_image", kind: "artifact", types: ["docker_image"] },
     { path: "frontend_image", kind: "artifact", types: ["docker_image"] },
   ],
+  tomlValues: { environment_name: EnvironmentName },
   topology: { server: "website" },
   accept: (_config, context) => context.acceptedEnv({ namedBy: "backend_image" }),
   writes: "record",
