@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { derivedId, EnvironmentRecord, FileRecord } from "@agent-env/protocol";
 import { z } from "zod";
+import { EnvironmentName } from "./environment-name.ts";
 import { fileBody } from "./file-body.ts";
 import { pinnedRef, Ref, versionedRef } from "./refs.ts";
 import type { ArtifactType, FolderWriter } from "./type.ts";
@@ -13,11 +14,12 @@ export const environment: ArtifactType = {
   type: "environment",
   tomlKeys: { environment_name: "string", file: "ref", description: "string" },
   tomlRefs: [{ path: "file", kind: "artifact", types: ["file"] }],
+  tomlValues: { environment_name: EnvironmentName },
   names: (fields) => [Fields.parse(fields).environment_name],
   accept(config, context) {
     const fields = context.accepted();
     const name = fields["environment_name"];
-    if (config["environment_name"] === undefined || name === "") {
+    if (config["environment_name"] === undefined || (name !== undefined && !EnvironmentName.safeParse(name).success)) {
       context.problem("environment", "environment_name: names no server: write the name of the one that the data is for");
     }
     if (config["file"] === undefined) {
