@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import { z } from "zod";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { FoundPlugins, Plugins } from "../plugins/plugins.ts";
 import { reportFailure } from "./failure.ts";
 import type { CommonOptions, Io, ProcessIo } from "./io.ts";
+import { agentEnvVersion } from "./version.ts";
 
 /** A command: its words and options, and what it does. `end` takes the exit code. */
 export type AddCommand = (parent: Command, io: Io, end: (exitCode: number) => void) => void;
@@ -13,7 +12,13 @@ export type AddCommand = (parent: Command, io: Io, end: (exitCode: number) => vo
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   run: async () => (await import("./commands/run.ts")).runCommand,
   bundle: async () => (await import("./commands/bundle.ts")).bundleCommand,
+  init: async () => (await import("./commands/init.ts")).initCommand,
   env: async () => (await import("./commands/env.ts")).envCommand,
+  artifact: async () => (await import("./commands/artifact.ts")).artifactCommand,
+  image: async () => (await import("./commands/image.ts")).imageCommand,
+  "a2a-agent": async () => (await import("./commands/a2a-agent.ts")).a2aAgentCommand,
+  task: async () => (await import("./commands/task.ts")).taskCommand,
+  eval: async () => (await import("./commands/eval.ts")).evalCommand,
   gateway: async () => (await import("./commands/gateway.ts")).gatewayCommand,
   plugin: async () => (await import("./commands/plugin.ts")).pluginCommand,
   config: async () => (await import("./commands/config.ts")).configCommand,
@@ -29,7 +34,7 @@ export async function runCli(argv: readonly string[], processIo: ProcessIo): Pro
   if (ofPlugin !== null) return ofPlugin;
   const program = new Command("agent-env")
     .description("Turns a folder of MCP servers and websites into running environments for AI agents.")
-    .version(version(), "-V, --version", "print the version")
+    .version(agentEnvVersion(), "-V, --version", "print the version")
     .enablePositionalOptions()
     .showHelpAfterError("(agent-env --help lists the commands and options)");
   for (const load of commandsFor(argv)) {
@@ -136,9 +141,4 @@ function prepare(command: Command, io: ProcessIo, words = "agent-env"): void {
 function commonOptions(argv: readonly string[]): CommonOptions {
   const options = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
   return { json: options.includes("--json"), verbose: options.includes("--verbose") };
-}
-
-function version(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
 }

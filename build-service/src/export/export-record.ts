@@ -8,8 +8,7 @@ import {
   FileRecord,
   imageSuffix,
   type Kind,
-  lastSegment,
-  localIdProblem,
+  LOCAL_PREFIX,
   objectKey,
   UserError,
   VersionedRef,
@@ -20,6 +19,7 @@ import { mapPath } from "../bundle/map-path.ts";
 import { TOML_OF } from "../bundle/parse-folder.ts";
 import { writeKey } from "../bundle/resolved.ts";
 import { readContext } from "../images/stored-context.ts";
+import { putIdProblem } from "../put/put-id.ts";
 import type { Store } from "../store/store.ts";
 import { requiredVersion } from "../store/versions.ts";
 import { imageKeys } from "../types/image-keys.ts";
@@ -56,8 +56,9 @@ export async function exportRecord(kind: keyof typeof KINDS, record: AnyRecord, 
   const found = await tomlOf(type, record, { ...context, content, row });
   const toml = tomlName(kind, type);
   const leftOut = [...found.leftOut];
-  const identity = toml !== null && localIdProblem(id) === null && !(kind === "artifact" && lastSegment(id).includes("__")) ? { id } : {};
-  if (!("id" in identity)) leftOut.push(toml === null ? "id: it has no toml" : "id: a bundle's ids start with @local/, and hold no __");
+  const noId = toml === null ? "it has no toml" : idProblem(kind, id);
+  if (noId !== null) leftOut.push(`id: ${noId}`);
+  const identity = noId === null ? { id } : {};
   if (toml !== null && content.has(toml)) {
     throw new UserError({
       what: `${id}: can't be exported: the context of its image holds ${toml}`,
@@ -82,6 +83,12 @@ function typeOf(kind: Kind, record: AnyRecord, registry: Registry): BundleType {
     why: type === undefined ? "no bundle has entries of that type" : "its type doesn't say how",
     next: `agent-env ${kind === "env" ? "env show" : "artifact get"} --help`,
   });
+}
+
+/** Why a toml can't set that id; null if it can. */
+function idProblem(kind: Kind, id: string): string | null {
+  if (!id.startsWith(LOCAL_PREFIX)) return `${JSON.stringify(id)} is of a shared store, and a bundle's ids start with ${LOCAL_PREFIX}`;
+  return putIdProblem(kind, id);
 }
 
 function tomlName(kind: keyof typeof KINDS, type: BundleType): string | null {

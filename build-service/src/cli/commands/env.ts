@@ -14,6 +14,8 @@ import type { Store } from "../../store/store.ts";
 import type { AddCommand } from "../cli.ts";
 import { type CommonOptions, columns, type Io, printDocument, progressFor } from "../io.ts";
 import { numberIn, wholeNumberIn } from "../numbers.ts";
+import { addEnvPuts } from "./env-put.ts";
+import { addStoredEnvs } from "./env-stored.ts";
 
 type DeployOptions = CommonOptions & {
   readonly id: string;
@@ -27,7 +29,9 @@ type DeployOptions = CommonOptions & {
 };
 
 export const envCommand: AddCommand = (parent, io, end) => {
-  const env = parent.command("env").description("deployments of stored envs: start, list, stop");
+  const env = parent.command("env").description("stored envs and their deployments: put, show, export; start, list, stop");
+  addEnvPuts(env, io);
+  addStoredEnvs(env, io);
 
   env
     .command("list")
