@@ -106,6 +106,11 @@ describe("B5 what the steps of a task write", () => {
   });
 });
 
+test("a step type that takes any field has no unknown ones", () => {
+  expect(opaque.unknownFields({ id: "x", type: "opaque", what: 1 })).toEqual([]);
+  expect(collect.unknownFields({ id: "x", type: "collect", what: 1 })).toEqual(["what"]);
+});
+
 test("B5 a step whose type declares no references may not name anything of the bundle or the task", async () => {
   const step = {
     id: "seed",

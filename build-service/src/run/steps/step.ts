@@ -65,6 +65,8 @@ type Definition<Shape extends z.ZodRawShape> = {
 /** A step type from its fields' schema, so that checking, storing and running read a step in one way. */
 export function stepOf<Shape extends z.ZodRawShape>(definition: Definition<Shape>): StepType {
   const { type, fields, entityRefs = null, failsTask = true } = definition;
+  // A loose object: what it doesn't name is stored and handed on too.
+  const keepsAll = fields.def.catchall !== undefined && fields.def.catchall._zod.def.type !== "never";
   return {
     type,
     fields,
@@ -77,7 +79,7 @@ export function stepOf<Shape extends z.ZodRawShape>(definition: Definition<Shape
       return [...later, ...(definition.check?.(read.data, raw) ?? [])];
     },
     unknownFields: (raw) =>
-      Object.keys(raw).filter((key) => !(key in fields.shape) && !COMMON_FIELDS.includes(key) && !isLater(definition, key)),
+      keepsAll ? [] : Object.keys(raw).filter((key) => !(key in fields.shape) && !COMMON_FIELDS.includes(key) && !isLater(definition, key)),
     idleFields: (raw) => (definition.idle ?? []).filter((key) => isSet(raw[key])),
     notRunYet(raw) {
       if (definition.run === undefined) return [`a step of type ${type}`];
