@@ -11,7 +11,7 @@ export type SourceFile = {
   readonly code: string;
 };
 
-const SKIPPED_FOLDERS = new Set(["node_modules", "fixtures", ".git", ".wrangler"]);
+const SKIPPED_FOLDERS = new Set(["node_modules", "fixtures", "templates", ".git", ".wrangler"]);
 
 /** The TypeScript sources below these folders of a checkout. */
 export function sourceFiles(checkout: string, folders: readonly string[]): SourceFile[] {

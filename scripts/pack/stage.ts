@@ -24,6 +24,9 @@ export const WORKSPACES: readonly Workspace[] = [
   { folder: "build-service", name: "agent-env", parts: [{ include: "src", types: "node" }] },
 ];
 
+/** Folders whose TypeScript is packed as JavaScript. What lies in others is packed as it is. */
+const COMPILED = ["bin", "src"];
+
 /** Not packed: what only tests use. */
 const TESTS = ["**/*.test.ts", "**/test-support"];
 
@@ -33,7 +36,10 @@ export async function stageWorkspace(checkout: string, workspace: Workspace, out
   const target = join(out, workspace.folder);
   for (const [index, part] of workspace.parts.entries()) await compile({ checkout, source, target, part, out, index });
   const manifest = readManifest(readFileSync(join(source, "package.json"), "utf8"));
-  for (const folder of manifest.files) copyAssets(join(source, folder), join(target, folder));
+  for (const folder of manifest.files) {
+    if (COMPILED.includes(folder)) copyAssets(join(source, folder), join(target, folder));
+    else cpSync(join(source, folder), join(target, folder), { recursive: true });
+  }
   if (manifest.agentEnv) await addWhatTheCliBrings(checkout, source, target, manifest.agentEnv.bundles);
   cpSync(join(checkout, "LICENSE"), join(target, "LICENSE"));
   writeFileSync(join(target, "package.json"), `${JSON.stringify(packedManifest(manifest, NOT_INSTALLED), null, 2)}\n`);

@@ -14,6 +14,9 @@ import { isTable } from "./toml.ts";
 /** The file at a bundle's top that fixes base images (4-bundle §10.5). */
 export const LOCK_FILE = "agent-env.lock";
 
+/** What a base image is fixed to. */
+export const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
 /** What a bundle without a lock file locks. */
 export const NOTHING_LOCKED: Locked = new Map();
 
@@ -29,7 +32,7 @@ export function readLockFile(disk: string | null): { readonly locked: Locked; re
   const { images = {}, ...others } = read.value;
   if (Object.keys(others).length > 0) return refuse([`holds ${listed(Object.keys(others))}, and only [images] counts: remove the rest`]);
   if (!isTable(images)) return refuse([`images is ${shownValue(images)}, and takes a table: [images]`]);
-  const wrong = Object.entries(images).filter(([, digest]) => typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest));
+  const wrong = Object.entries(images).filter(([, digest]) => typeof digest !== "string" || !DIGEST.test(digest));
   if (wrong.length > 0) {
     return refuse(
       wrong.map(
