@@ -16,8 +16,8 @@ export function dependencies(step: Step): readonly string[] | null {
 export function stepsBefore(steps: readonly Step[]): ReadonlyMap<string, ReadonlySet<string>> {
   const before = new Map<string, ReadonlySet<string>>();
   for (const step of steps) {
-    const direct = dependencies(step)?.filter((id) => before.has(id)) ?? [...before.keys()];
-    before.set(step.id, new Set(direct.flatMap((id) => [id, ...(before.get(id) ?? [])])));
+    const direct = dependencies(step)?.filter((id) => before.has(id));
+    before.set(step.id, new Set(direct?.flatMap((id) => [id, ...(before.get(id) ?? [])]) ?? before.keys()));
   }
   return before;
 }

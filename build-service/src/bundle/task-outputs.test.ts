@@ -6,6 +6,8 @@ import { type FolderTree, temporaryFolder, writeTree } from "../../../test/fixtu
 import { stepOf } from "../run/steps/step.ts";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { checkBundle } from "./check.ts";
+import { parseBundle } from "./parse.ts";
+import { resolveBundle } from "./resolve.ts";
 
 /** A plugin's step that writes an artifact, one that uses one, and one that doesn't say what it does. */
 const collect = stepOf({
@@ -104,6 +106,22 @@ describe("B5 what the steps of a task write", () => {
       "two-writers tasks/t.json: step 'a': artifact <root>/t/shots is also written by artifacts/twin: rename one of the two",
     ]);
   });
+});
+
+test("names in a task become ids: of what its steps write, and of what the bundle writes", () => {
+  const steps = [writes("a", "shots"), uses("b", "shots"), uses("c", "seed"), uses("d", "stored"), { id: "e", type: "opaque", note: "x" }];
+  using folder = temporaryFolder(task(...steps));
+  const { bundle } = parseBundle(folder.path);
+  if (bundle === null) throw new Error("it is a bundle");
+  const root = `@local${folder.path}`;
+  const resolved = resolveBundle(bundle, registry).entries.flatMap((entry) => (entry.what === "task" ? entry.steps : []));
+  expect(resolved).toEqual([
+    writes("a", `${root}/t/shots`),
+    uses("b", `${root}/t/shots`),
+    uses("c", `${root}/seed`),
+    uses("d", "stored"),
+    { id: "e", type: "opaque", note: "x" },
+  ]);
 });
 
 test("a step type that takes any field has no unknown ones", () => {
