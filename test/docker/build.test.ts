@@ -1,3 +1,6 @@
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import Docker from "dockerode";
 import { afterAll, describe, expect, test } from "vitest";
 import { imageId } from "../../build-service/src/images/bases-held.ts";
 import { engineBuilder, IMAGE_LABEL, SOURCE_LABEL } from "../../build-service/src/images/build.ts";
@@ -5,6 +8,7 @@ import type { BuildResult } from "../../build-service/src/images/builder.ts";
 import type { Locked } from "../../build-service/src/images/locked.ts";
 import { sourceOf } from "../../build-service/src/infra/image-source.ts";
 import type { StageEvent } from "../../build-service/src/report/events.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { until } from "../fixtures/until.ts";
 import { docker, noEngine } from "./support.ts";
 
@@ -18,7 +22,14 @@ afterAll(async () => {
 
 async function built(
   files: Readonly<Record<string, string>>,
-  options: { emit?: (event: StageEvent) => void; signal?: AbortSignal; locked?: Locked; isFresh?: boolean; timeoutS?: number } = {},
+  options: {
+    emit?: (event: StageEvent) => void;
+    signal?: AbortSignal;
+    locked?: Locked;
+    isFresh?: boolean;
+    timeoutS?: number;
+    engine?: Docker;
+  } = {},
 ): Promise<BuildResult & { sourceDigest: string }> {
   const source = sourceOf(new Map(Object.entries(files)));
   const request = {
@@ -32,7 +43,7 @@ async function built(
     ...(options.locked === undefined ? {} : { locked: options.locked }),
     isFresh: options.isFresh ?? false,
   };
-  const builder = engineBuilder(docker, { ownBases: [], timeoutS: options.timeoutS ?? 120 });
+  const builder = engineBuilder(options.engine ?? docker, { ownBases: [], timeoutS: options.timeoutS ?? 120 });
   const result = await builder.build(request, options.emit ?? (() => {}), options.signal ?? never);
   return { ...result, sourceDigest: source.digest };
 }
@@ -122,5 +133,50 @@ describe.skipIf(noEngine)("P1 an image on the Engine", () => {
     await until("the builder's containers are gone", 20_000, async () => {
       return (await docker.listContainers({ all: true })).every(({ Command }) => !Command.includes("sleep 600"));
     });
+  });
+
+  test("B12 a build that takes too long is ended, says so, and leaves no container", async () => {
+    let container = "";
+    const emit = (event: StageEvent) => {
+      container = /Running in ([0-9a-f]+)/.exec(event.kind === "image" ? event.message : "")?.[1] ?? container;
+    };
+    const error = await errorOf(built({ Dockerfile: "FROM debian:bookworm-slim\nRUN sleep 601\n" }, { emit, timeoutS: 2 }));
+    expect(error.message).toBe(`${ENTRY}: the build of Dockerfile failed at step 2 of 4: RUN sleep 601`);
+    expect(error.why.split("\n")[0]).toBe("it did not end within 2 s ([build] timeout_s)");
+    await expect(docker.getContainer(container).inspect()).rejects.toMatchObject({ statusCode: 404 });
+  });
+
+  test("P1 an Engine that goes away in the middle of a build is named, with what to do", async () => {
+    const sockets = new Set<Socket>();
+    const between = createServer((client) => {
+      const engine = connect("/var/run/docker.sock");
+      for (const socket of [client, engine]) sockets.add(socket.on("error", () => {}));
+      client.pipe(engine).pipe(client);
+    });
+    using folder = temporaryFolder();
+    const socketPath = join(folder.path, "docker.sock");
+    await new Promise<void>((resolve) => between.listen(socketPath, resolve));
+    const emit = (event: StageEvent) => {
+      if (event.kind !== "image" || !event.message.includes("Running in")) return;
+      between.close();
+      for (const socket of sockets) socket.destroy();
+    };
+    const through = new Docker({ socketPath });
+    const error = await errorOf(built({ Dockerfile: "FROM debian:bookworm-slim\nRUN sleep 602\n" }, { emit, engine: through }));
+    expect(error.message).toBe(`the Docker Engine went away, asked to build ${ENTRY}`);
+    expect(error.next).toBe(
+      "start Docker, or set DOCKER_HOST; `agent-env doctor` says what is found; `--sandbox process` needs no Docker; then `agent-env gc`",
+    );
+    await until("the builder's containers are gone", 20_000, async () => {
+      return (await docker.listContainers({ all: true })).every(({ Command }) => !Command.includes("sleep 602"));
+    });
+  });
+
+  test("a step is run again when that is asked for, though the Engine holds its result", async () => {
+    const files = { Dockerfile: "FROM debian:bookworm-slim\nRUN cat /proc/sys/kernel/random/uuid > /id\n" };
+    const first = await built(files);
+    expect((await built(files)).engineImageId).toBe(first.engineImageId);
+    expect((await built(files, { isFresh: true })).engineImageId).not.toBe(first.engineImageId);
+    await docker.getImage(first.engineImageId).remove({ force: true });
   });
 });

@@ -95,6 +95,17 @@ describe("bad input", () => {
     expect(err).toContain("Next: set AGENT_ENV_STATE_DIR to a folder that you can write");
   });
 
+  test("B2 --lock without --pull is refused, and so is a platform that is none", async () => {
+    expect(await cli("run", "hello", "--lock")).toMatchObject({
+      exitCode: 2,
+      err: "--lock: --pull is missing\n  it fixes what --pull fetches\n  Next: give both: --pull --lock\n",
+    });
+    expect(await cli("bundle", "plan", "hello", "--platform", "a/b/c/d")).toMatchObject({
+      exitCode: 2,
+      err: expect.stringMatching(/^--platform: "a\/b\/c\/d" names no platform\n/),
+    });
+  });
+
   test.each(["0", "1209601", "many"])("--ttl-seconds %s is refused with its range", async (ttl) => {
     const { exitCode, err } = await cli("env", "deploy", "--id", "x", "--ttl-seconds", ttl);
     expect(exitCode).toBe(2);

@@ -106,9 +106,9 @@ export const SECTIONS = {
     headers: key(z.record(z.string(), z.string()), { readBy: null, isSecret: true }, "headers for base_url only").default({}),
   }),
   build: section("how images are built", {
-    platform: key(text(), { readBy: null }, "the platform of built images; left out: the Engine's").optional(),
+    platform: key(text(), { readBy: "run" }, "the platform of built images; left out: the Engine's").optional(),
     concurrency: key(count(), { readBy: "run" }, "images built at once").default(2),
-    timeout_s: key(count(), { readBy: null }, "seconds that one image's build may take").default(3600),
+    timeout_s: key(count(), { readBy: "run" }, "seconds that one image's build may take").default(3600),
   }),
   run: section("how tasks run", {
     concurrency: key(count(), { readBy: "run" }, "task runs at once").default(4),

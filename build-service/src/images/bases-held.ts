@@ -37,14 +37,24 @@ export async function heldBases(
     const own = ownBases.find((base) => base.owns(reference));
     if (own) await own.make(reference, request);
     const named = lockedReference(reference, locked);
-    ids[reference] = (await imageId(request.docker, named)) ?? (await pulled(named, "is not on this machine and can't be pulled", request));
+    ids[reference] = (await imageId(request.docker, named)) ?? (await pulled(named, LACKING, request));
   }
   return ids;
 }
 
+/** What a base image lacks that is neither here nor in a registry. */
+const LACKING = {
+  what: "is not on this machine and can't be pulled",
+  next: "make its registry reachable, or `docker load` the image; in a checkout, `npm run setup` makes local stand-ins of the usual ones",
+};
+
 /** Pulls a base image whether or not the Engine holds one of that name, and gives its digest in its registry. */
 export async function fetchedDigest(reference: string, request: BaseRequest): Promise<string> {
-  await pulled(reference, "can't be pulled", request);
+  await pulled(
+    reference,
+    { what: "can't be pulled", next: "make its registry reachable, or leave --pull out to build on what is here" },
+    request,
+  );
   const { RepoDigests } = await ask(`look for the image ${reference}`, request.docker.getImage(reference).inspect());
   const own = RepoDigests.find((digest) => familiar(repositoryOf(digest)) === familiar(repositoryOf(reference)));
   const digest = own?.split("@")[1];
@@ -63,7 +73,7 @@ export async function imageId(docker: Docker, reference: string): Promise<string
   return found?.Id ?? null;
 }
 
-async function pulled(reference: string, lacking: string, { docker, entry, platform, emit, signal }: BaseRequest): Promise<string> {
+async function pulled(reference: string, failure: typeof LACKING, { docker, entry, platform, emit, signal }: BaseRequest): Promise<string> {
   emit({ kind: "image", entry, phase: "log", message: `pulling the base image ${reference}` });
   try {
     const stream = await docker.pull(withTag(reference), { abortSignal: signal, ...(platform === null ? {} : { platform }) });
@@ -78,9 +88,9 @@ async function pulled(reference: string, lacking: string, { docker, entry, platf
     signal.throwIfAborted();
     throw new UserError(
       {
-        what: `${entry}: the base image ${reference} ${lacking}`,
+        what: `${entry}: the base image ${reference} ${failure.what}`,
         why: engineMessage(error),
-        next: "make its registry reachable, or `docker load` the image; in a checkout, `npm run setup` makes local stand-ins of the usual ones",
+        next: failure.next,
       },
       { cause: error },
     );

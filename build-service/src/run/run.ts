@@ -2,6 +2,7 @@ import { type AnyRecord, type Kind, Refused, UserError } from "@agent-env/protoc
 import { materialize } from "../bundle/materialize.ts";
 import { type Plan, planBundle } from "../bundle/plan.ts";
 import { plannedEnv } from "../bundle/planned-env.ts";
+import type { Rebuild } from "../bundle/rebuild.ts";
 import type { Settings } from "../config/settings.ts";
 import { deployEnv } from "../deploy/deploy.ts";
 import type { Deployment } from "../deploy/deployment.ts";
@@ -22,6 +23,7 @@ import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
 import { type AskedSandbox, type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
+import { fetchBases } from "./fetch-bases.ts";
 import type { FoundBundle } from "./find-bundle.ts";
 import { Interrupted } from "./interrupted.ts";
 import { pooled } from "./pool.ts";
@@ -38,12 +40,25 @@ export type RunRequest = {
   readonly sandbox: AskedSandbox;
   readonly settings: Pick<Settings, "build" | "env" | "envs" | "stores" | "verifiers">;
   readonly gateway: "container" | "edge";
+  readonly images: ImageOptions;
   readonly concurrency: number;
   readonly minScore: number | null;
   /** Called once with all that is up when the tasks have ended; they are taken down when it resolves. */
   readonly keep: ((deployments: readonly Deployment[]) => Promise<void>) | null;
   readonly emit: Emit;
   readonly signal: AbortSignal;
+};
+
+/** What a run does about images beyond building what has changed. */
+export type ImageOptions = {
+  /** Written anew, and built without the build cache. */
+  readonly rebuild: Rebuild;
+  /** Fetch base images first. */
+  readonly pull: boolean;
+  /** Fix what was fetched in the bundle's lock file. */
+  readonly lock: boolean;
+  /** What they are built for; null: whatever the Engine's own is. */
+  readonly platform: string | null;
 };
 
 export type Planned = {
@@ -63,13 +78,20 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
   const { bundle, tasks, evals, emit } = request;
   if (bundle.note !== null) emit({ kind: "log", level: "info", message: bundle.note });
   const sandbox = await chooseSandbox(request.sandbox);
-  const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder() : null;
+  const { rebuild, platform, pull } = request.images;
+  const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder({ timeoutS: request.settings.build().timeout_s }) : null;
+  if (pull && builder === null) {
+    const message = `--pull does nothing on ${sandbox.name}, where no image is built`;
+    emit({ kind: "log", level: "warning", message });
+  }
   const { plan, problems } = await planBundle({
     folder: bundle.folder,
     ...(bundle.installed === null ? {} : { installed: bundle.installed }),
     selection: { tasks, evals },
     registry: request.plugins.registry,
     store,
+    rebuild,
+    platform,
     ...(builder === null ? {} : { engine: builder }),
   });
   if (plan === null) throw new Refused(problems);
@@ -91,7 +113,9 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
   try {
     await sayLeftovers(store, request);
     const { sandbox, builder, needsGatewayImage } = planned;
-    const plan = await materialize(planned.plan, {
+    const { pull, lock } = request.images;
+    const fetched = builder !== null && pull ? await fetchBases(planned.plan, { builder, lock, emit, signal }) : planned.plan;
+    const plan = await materialize(fetched, {
       store,
       emit,
       builder,

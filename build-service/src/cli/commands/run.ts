@@ -1,10 +1,13 @@
 import { relative } from "node:path";
-import { Refused } from "@agent-env/protocol";
+import { Refused, UserError } from "@agent-env/protocol";
 import { type Command, Option } from "commander";
+import type { Settings } from "../../config/settings.ts";
 import type { Deployment } from "../../deploy/deployment.ts";
+import { platformOf } from "../../images/platform.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
 import type { Emit } from "../../report/events.ts";
 import { dryRunResult, dryRunText } from "../../run/dry-run.ts";
+import { basesToFetch } from "../../run/fetch-bases.ts";
 import { findBundle, installedBundles } from "../../run/find-bundle.ts";
 import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
@@ -20,6 +23,10 @@ export type RunOptions = CommonOptions & {
   readonly eval: string[];
   readonly sandbox?: string;
   readonly gateway?: "container" | "edge";
+  readonly rebuild?: string[] | true;
+  readonly pull?: boolean;
+  readonly lock?: boolean;
+  readonly platform?: string;
   readonly concurrency?: number;
   readonly minScore?: number;
   readonly keep?: boolean;
@@ -54,6 +61,10 @@ export function addRunOptions(command: Command): Command {
   return command
     .addOption(new Option("--task <name>", "only this task (repeatable)").argParser(collect).default([], "all"))
     .addOption(new Option("--eval <name>", "only this eval (repeatable)").argParser(collect).default([], "all"))
+    .option("--rebuild [entry...]", "write images anew, without the build cache: all, or those of these entries")
+    .option("--pull", "fetch base images first")
+    .option("--lock", "with --pull: fix what it fetches in the bundle's agent-env.lock")
+    .option("--platform <platform>", "what images are built for, as linux/amd64 (the Docker Engine's own, or [build] platform)")
     .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation); else [sandbox] default")
     .addOption(
       new Option(
@@ -91,12 +102,28 @@ async function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit)
     settings,
     sandbox: { option: options.sandbox ?? null, setting: settings.sandbox().default },
     gateway: options.gateway ?? settings.gateway().mode,
+    images: imageOptions(options, settings),
     concurrency: options.concurrency ?? settings.run().concurrency,
     minScore: options.minScore ?? null,
     keep: options.keep ? (deployments) => showKept(deployments, io) : null,
     emit,
     signal: io.signal,
   };
+}
+
+function imageOptions({ rebuild, pull = false, lock = false, platform }: RunOptions, settings: Settings): RunRequest["images"] {
+  if (lock && !pull) {
+    throw new UserError({
+      what: "--lock: --pull is missing",
+      why: "it fixes what --pull fetches",
+      next: "give both: --pull --lock",
+      exitCode: 2,
+    });
+  }
+  const setting = settings.build().platform;
+  const named =
+    platform !== undefined ? platformOf(platform, "--platform") : setting === undefined ? null : platformOf(setting, "[build] platform");
+  return { rebuild: rebuild === true ? "all" : (rebuild ?? []), pull, lock, platform: named };
 }
 
 async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<number> {
@@ -106,7 +133,11 @@ async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<n
     const gateway = planned.needsGatewayImage
       ? await gatewayToWrite({ store, gatewayEnvId: request.settings.envs().default_gateway_env_id })
       : null;
-    const setUpFirst = gateway === null ? [] : [`the gateway: ${gateway}`];
+    const bases = planned.builder !== null && request.images.pull ? basesToFetch(planned.plan, request.images) : [];
+    const setUpFirst = [
+      ...(gateway === null ? [] : [`the gateway: ${gateway}`]),
+      ...bases.map(({ reference }) => `the base image ${reference}: fetched, --pull`),
+    ];
     if (!options.json) {
       io.out.write(`${dryRunText(planned, setUpFirst)}\n`);
       return 0;
