@@ -41,6 +41,7 @@ const AT_ONCE = 16;
 export function exchangeWith(timing: RemoteTiming): Exchange {
   const inTurn = gate(AT_ONCE);
   return async ({ target, what, build }) => {
+    let tries = 0;
     try {
       return await withRetry(
         {
@@ -48,14 +49,18 @@ export function exchangeWith(timing: RemoteTiming): Exchange {
           isRetryable: (error) => error instanceof Transient && error.retryAfterMs <= timing.longestRetryAfterMs,
           leastPauseMs: (error) => (error instanceof Transient ? error.retryAfterMs : 0),
         },
-        (earlierTries) => inTurn(async () => ({ answer: await send(await build(), timing), earlierTries })),
+        (earlierTries) =>
+          inTurn(async () => {
+            tries++;
+            return { answer: await send(await build(), timing), earlierTries };
+          }),
       );
     } catch (error) {
       if (!(error instanceof Transient)) throw error;
       throw new UserError(
         {
-          what: `${target}: ${what} failed ${timing.tries} times`,
-          why: `the last time: ${error.message}`,
+          what: `${target}: ${what} failed ${tries === 1 ? "once" : `${tries} times`}`,
+          why: `the last time: ${error.message}${error.retryAfterMs === 0 ? "" : `, and asked to wait for ${Math.ceil(error.retryAfterMs / 1000)} s`}`,
           next: "look at your network and at https://www.cloudflarestatus.com, then run the command again, which goes on from there",
         },
         { cause: error },

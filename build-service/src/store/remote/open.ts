@@ -23,7 +23,7 @@ export function remoteSide(setting: CloudflareRecords, timing: RemoteTiming = RE
   const exchange = exchangeWith(timing);
   const s3 = s3Over(setting, exchange);
   // A renewal must neither wait behind uploads nor be patient with one that isn't answered.
-  const urgent = exchangeWith({ ...timing, silenceMs: Math.min(timing.silenceMs, timing.lease.renewEveryMs / 2) });
+  const urgent = exchangeWith({ ...timing, silenceMs: timing.lease.silenceMs });
   const leases = leasesOver(s3Over(setting, urgent), timing.lease);
   return {
     objects: objectsOver(s3, leases.assertHeld),

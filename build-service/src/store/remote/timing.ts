@@ -19,6 +19,8 @@ export type LeaseTiming = {
   /** So long before that its holder stops writing. */
   readonly marginMs: number;
   readonly lookEveryMs: number;
+  /** For an answer to a renewal: no longer, so that there is time for another. */
+  readonly silenceMs: number;
 };
 
 /** R2 and KV take one write a second to a key, so the pauses soon go beyond one. */
@@ -29,5 +31,5 @@ export const REMOTE_TIMING: RemoteTiming = {
   firstPauseMs: 300,
   longestPauseMs: 10_000,
   longestRetryAfterMs: 60_000,
-  lease: { renewEveryMs: 10_000, voidAfterMs: 30_000, marginMs: 5_000, lookEveryMs: 1_000 },
+  lease: { renewEveryMs: 10_000, voidAfterMs: 30_000, marginMs: 5_000, lookEveryMs: 1_000, silenceMs: 5_000 },
 };
