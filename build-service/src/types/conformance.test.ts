@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { conformanceFindings } from "./conformance.ts";
+import { environment } from "./environment.ts";
+import { evalType } from "./eval.ts";
 import { mcpServer } from "./mcp-server.ts";
 import { BUILT_IN } from "./registry.ts";
-import type { EnvType } from "./type.ts";
+import type { ArtifactType, EnvType } from "./type.ts";
 
 describe("B10 what a type declares to reference is the whole truth", () => {
   test.each(BUILT_IN.types.map((type) => [type.type, type] as const))("for %s", async (_name, type) => {
@@ -51,5 +53,44 @@ describe("B10 what a type declares to reference is the whole truth", () => {
   ];
   test.each(types)("%s is found", async (_name, type, findings) => {
     expect((await conformanceFindings(type, BUILT_IN)).filter((line) => findings.includes(line))).toEqual(findings);
+  });
+
+  test("an eval that names other tasks than its config is found", async () => {
+    const type = { ...evalType, write: async () => ({ tasks: [{ task_id: "@local/other", task_version: null }] }) };
+    expect(await conformanceFindings(type, BUILT_IN)).toContain(
+      "the record names the tasks @local/other, and the config names @local/conformance/entry/tasks/0, @local/conformance/entry/tasks/1",
+    );
+    const elsewhere = {
+      ...evalType,
+      tomlKeys: { ...evalType.tomlKeys, more: "list" as const },
+      tomlRefs: [{ path: "more[]", kind: "task" as const }],
+    };
+    expect(await conformanceFindings(elsewhere, BUILT_IN)).toEqual(["the reference more[] of an eval doesn't start at tasks"]);
+  });
+
+  test("an artifact that references what it doesn't load is found", async () => {
+    const type: ArtifactType = {
+      ...environment,
+      writes: "folder",
+      childSuffixes: () => [],
+      writeFolder: async () => ({ file: { id: "@local/x", version: 1 } }),
+      read: () => ({}),
+    };
+    expect(await conformanceFindings(type, BUILT_IN)).toEqual([
+      "write loads , and the config references @local/conformance/entry/file",
+      "the record references @local/x v1, which was not loaded",
+    ]);
+  });
+
+  test("an env type that reads its folder, and code that throws, are found", async () => {
+    const { write: _write, ...rest } = mcpServer;
+    const writeFolder = async () => {
+      throw new Error("no disk");
+    };
+    const folderType: EnvType = { ...rest, writes: "folder", childSuffixes: () => [], writeFolder };
+    expect(await conformanceFindings(folderType, BUILT_IN)).toEqual([
+      "it is an env type and reads its folder, so no bundle can use it",
+      "write fails: no disk",
+    ]);
   });
 });

@@ -5,25 +5,41 @@ import { canonicalJson } from "../bundle/canonical.ts";
 import { imageKeys } from "./image-keys.ts";
 import { pinOf } from "./refs.ts";
 import type { Registry } from "./registry.ts";
-import type { BundleType, Config, Fields, FieldValue, KeyKind, Load, RecordBody } from "./type.ts";
+import type { BundleType, Config, Fields, FieldValue, FolderWriter, KeyKind, Load, RecordBody } from "./type.ts";
 
 const ID = "@local/conformance/entry";
 
 /**
  * What a type does against its own declaration of references (B10, 4-bundle §13.3): one line a finding, none for a type
- * that keeps it. Nothing is stored; what it loads is made up.
+ * that keeps it. Nothing is stored; what it loads is made up. What the type's own code throws is a finding too.
  */
 export async function conformanceFindings(type: BundleType, registry: Registry): Promise<string[]> {
   const keys = keyFindings(type);
   // With a reference at no key, no config can be made that uses it.
   if (keys.length > 0) return keys;
-  return [...(await closedKeyFindings(type, registry)), ...(await valueFindings(type, registry)), ...(await writeFindings(type))];
+  return [
+    ...(type.kind === "env" && type.writes !== "record" ? ["it is an env type and reads its folder, so no bundle can use it"] : []),
+    ...(await thrown("accept", () => closedKeyFindings(type, registry))),
+    ...(await thrown("accept", () => valueFindings(type, registry))),
+    ...(await thrown("write", () => writeFindings(type))),
+  ];
+}
+
+async function thrown(what: string, findings: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await findings();
+  } catch (error) {
+    return [`${what} fails: ${error instanceof Error ? error.message : String(error)}`];
+  }
 }
 
 function keyFindings(type: BundleType): string[] {
-  return type.tomlRefs
-    .filter(({ path }) => !(keyOf(path) in type.tomlKeys))
-    .map(({ path }) => `the reference ${path} starts at no key that the type takes`);
+  const atNoKey = type.tomlRefs.filter(({ path }) => !(keyOf(path) in type.tomlKeys));
+  const elsewhere = type.kind === "eval" ? type.tomlRefs.filter(({ path }) => keyOf(path) !== "tasks") : [];
+  return [
+    ...atNoKey.map(({ path }) => `the reference ${path} starts at no key that the type takes`),
+    ...elsewhere.map(({ path }) => `the reference ${path} of an eval doesn't start at tasks`),
+  ];
 }
 
 async function closedKeyFindings(type: BundleType, registry: Registry): Promise<string[]> {
@@ -51,19 +67,50 @@ async function valueFindings(type: BundleType, registry: Registry): Promise<stri
 }
 
 async function writeFindings(type: BundleType): Promise<string[]> {
-  if (type.writes !== "record") return [];
+  if (type.writes === "image" || (type.writes === "folder" && type.tomlRefs.length === 0)) return [];
   const fields = fullConfig(type);
   const first = recordingLoad();
-  const body = await type.write(fields, first.load);
-  const declared = type.kind === "eval" ? [] : references(type, fields);
-  const loads = canonicalJson(first.asked.toSorted()) === canonicalJson(declared.toSorted());
-  const strangers = versionedIds(body).filter((id) => !first.given.includes(id) && !id.startsWith(`${ID}__`));
-  const again = await type.write(type.read(recordOf(type, body)), recordingLoad().load);
+  const body = await written(type, fields, first.load);
+  const again = await written(type, type.read(recordOf(type, body)), recordingLoad().load);
   return [
-    ...(loads ? [] : [`write loads ${first.asked.join(", ")}, and the config references ${declared.join(", ")}`]),
-    ...strangers.map((id) => `the record references ${id}, which was not loaded`),
+    ...(type.kind === "eval" ? taskFindings(type, fields, body) : loadFindings(type, fields, body, first)),
     ...(canonicalJson(again) === canonicalJson(body) ? [] : ["what is read from a record and written again differs from it"]),
   ];
+}
+
+/** A type that writes its folder's files is given none: what it references, it loads all the same. */
+async function written(type: Exclude<BundleType, { writes: "image" }>, fields: Fields, load: Load): Promise<RecordBody> {
+  return type.writes === "record" ? type.write(fields, load) : type.writeFolder(fields, NO_FILES, load);
+}
+
+const fileless = async (): Promise<never> => {
+  throw new Error("a folder without files has nothing to write");
+};
+const NO_FILES: FolderWriter = { id: ID, files: [], blob: fileless, archive: fileless, child: fileless };
+
+function loadFindings(type: BundleType, fields: Fields, body: RecordBody, { asked, given }: Recorded): string[] {
+  const declared = references(type, fields);
+  const loads = canonicalJson(asked.toSorted()) === canonicalJson(declared.toSorted());
+  const strangers = versionedIds(body).filter((id) => !given.includes(id) && !id.startsWith(`${ID}__`));
+  return [
+    ...(loads ? [] : [`write loads ${asked.join(", ")}, and the config references ${declared.join(", ")}`]),
+    ...strangers.map((id) => `the record references ${id}, which was not loaded`),
+  ];
+}
+
+/** An eval loads nothing: its record names its tasks as the config does, pinned or not. */
+function taskFindings(type: BundleType, fields: Fields, body: RecordBody): string[] {
+  const declared = references(type, fields);
+  const named = taskIds(body);
+  if (canonicalJson(named.toSorted()) === canonicalJson(declared.toSorted())) return [];
+  return [`the record names the tasks ${named.join(", ")}, and the config names ${declared.join(", ")}`];
+}
+
+/** Every `{task_id}` in a record, at whatever depth. */
+function taskIds(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const own = "task_id" in value && typeof value.task_id === "string" ? [value.task_id] : [];
+  return [...own, ...Object.values(value).flatMap(taskIds)];
 }
 
 function recordOf(type: BundleType, body: RecordBody): AnyRecord {
@@ -87,11 +134,19 @@ const OF_THIS_KIND: Readonly<Record<KeyKind, FieldValue>> = { string: "text", nu
 function references(type: BundleType, fields: Fields): string[] {
   return type.tomlRefs.flatMap(({ path }) => {
     const value: unknown = fields[keyOf(path)];
-    return (Array.isArray(value) ? value : [value]).map((ref: unknown) => pinOf(ref).id);
+    return (Array.isArray(value) ? value : [value]).map((ref: unknown) => idOf(type, ref));
   });
 }
 
-function recordingLoad(): { readonly load: Load; readonly asked: string[]; readonly given: string[] } {
+/** A task's reference is `{ task, version }` when it is pinned, which `pinOf` doesn't know. */
+function idOf(type: BundleType, ref: unknown): string {
+  if (type.kind === "eval" && typeof ref === "object" && ref !== null && "task" in ref) return String(ref.task);
+  return pinOf(ref).id;
+}
+
+type Recorded = { readonly load: Load; readonly asked: string[]; readonly given: string[] };
+
+function recordingLoad(): Recorded {
   const asked: string[] = [];
   const given: string[] = [];
   const give = async (ref: unknown): Promise<AnyRecord> => {
