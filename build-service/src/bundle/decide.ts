@@ -28,7 +28,7 @@ export async function decideWrite(
 ): Promise<Decision> {
   const { kind, id } = write;
   const latest = await latestVersion(store, kind, id);
-  const done = await newestDone(store, kind, id);
+  const done = await newestDone(store, kind, id, latest);
   const attempt = latest > (done?.version ?? 0) ? await attemptOf(store, kind, id, latest) : null;
   const last = attempt === null ? done : { ...attempt, version: latest };
 

@@ -50,8 +50,15 @@ const folder = (kind: Kind, id: string): string => `ledger/${kind}/${encodedId(i
 const doneKey = (kind: Kind, id: string, version: number): string => `${folder(kind, id)}/done/${version}.json`;
 const attemptKey = (kind: Kind, id: string, attempt: string): string => `${folder(kind, id)}/attempts/${attempt}.json`;
 
-/** The done row of the highest version of an id; null when none was ever written by a bundle. */
-export async function newestDone(store: Store, kind: Kind, id: string): Promise<LedgerRow | null> {
+/**
+ * The done row of the highest version of an id; null when none was ever written by a bundle. `latest` is the id's latest
+ * version in the store, which mostly is that row's: rows are listed only where something else wrote, or records have gone.
+ */
+export async function newestDone(store: Store, kind: Kind, id: string, latest: number): Promise<LedgerRow | null> {
+  if (latest > 0) {
+    const [row, next] = await Promise.all([latest, latest + 1].map((version) => readRow(store, doneKey(kind, id, version))));
+    if (row !== null && row !== undefined && next === null) return row;
+  }
   const prefix = `${folder(kind, id)}/done/`;
   const versions = (await store.local.objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
   const newest = Math.max(0, ...versions.filter(Number.isInteger));

@@ -2,6 +2,7 @@ import { type DockerImageRecord, objectKey, UserError } from "@agent-env/protoco
 import { encodedId } from "../bundle/ids.ts";
 import type { Emit } from "../report/events.ts";
 import { putBlob } from "../store/blobs.ts";
+import { highest } from "../store/highest.ts";
 import { parseStored } from "../store/json.ts";
 import type { Store, StoreSide } from "../store/store.ts";
 import { BuildFailed } from "./build.ts";
@@ -72,12 +73,11 @@ async function rowPrefix(image: BuiltVersion, builder: Pick<ImageBuilder, "platf
 }
 
 async function newestRow({ objects }: StoreSide, prefix: string): Promise<{ readonly n: number; readonly row: BuildRow } | null> {
-  const numbers = (await objects.list(prefix)).map(({ key }) => Number(key.slice(prefix.length).replace(/\.json$/, "")));
-  const n = Math.max(0, ...numbers.filter(Number.isInteger));
+  const n = await highest(1, async (number) => (await objects.head(`${prefix}${number}.json`)) !== null);
   if (n === 0) return null;
   const key = `${prefix}${n}.json`;
   const found = await objects.get(key);
-  if (found === null) throw new Error(`${key} was listed and is gone`);
+  if (found === null) throw new Error(`${key} was found and is gone`);
   return { n, row: parseStored(key, found.bytes, BuildRow) };
 }
 
