@@ -7,6 +7,10 @@ export type Settings = {
   readonly upstreamWaitMs: number;
   readonly sessionIdleMs: number;
   readonly toolCallTimeoutMs: number;
+  /** How long a client may take to answer what a server asks. */
+  readonly inputWaitMs: number;
+  /** Whether tools and prompts are listed under their servers' own names, or with the server's name before them. */
+  readonly toolNames: "plain" | "qualified";
   readonly allowedOrigins: readonly string[];
 };
 
@@ -21,6 +25,8 @@ export function settingsFrom(env: Environment): Settings {
     upstreamWaitMs: positive(env, "GATEWAY_UPSTREAM_WAIT_S", 30) * 1000,
     sessionIdleMs: positive(env, "GATEWAY_SESSION_IDLE_S", 86_400) * 1000,
     toolCallTimeoutMs: positive(env, "GATEWAY_TOOL_CALL_TIMEOUT_S", 600) * 1000,
+    inputWaitMs: positive(env, "GATEWAY_INPUT_WAIT_S", 600) * 1000,
+    toolNames: toolNames(env),
     allowedOrigins: listOf(textIn(env, "GATEWAY_ALLOWED_ORIGINS")),
   };
 }
@@ -36,6 +42,17 @@ export function listOf(text: string | undefined): string[] {
 function textIn(env: Environment, name: string): string {
   const value = env[name];
   return typeof value === "string" ? value.trim() : "";
+}
+
+function toolNames(env: Environment): "plain" | "qualified" {
+  const text = textIn(env, "GATEWAY_TOOL_NAMES");
+  if (text === "" || text === "plain") return "plain";
+  if (text === "qualified") return text;
+  throw new UserError({
+    what: `GATEWAY_TOOL_NAMES: ${JSON.stringify(text)}`,
+    why: "it is neither plain nor qualified",
+    next: "leave it out for plain",
+  });
 }
 
 function positive(env: Environment, name: string, fallback: number): number {

@@ -8,20 +8,15 @@ import {
   pathOnServer,
   type Segments,
 } from "@agent-env/protocol";
-import type { Lanes } from "../mcp/lanes.ts";
-import type { Link } from "../mcp/link.ts";
-import type { ToolList } from "../mcp/tool-list.ts";
-import type { Watch } from "../mcp/watch.ts";
+import type { UpstreamServer } from "../mcp/upstream-server.ts";
 import { type CardFacts, endpointOf, siteOrigins } from "../view.ts";
 import type { ServedCard } from "./card-reading.ts";
-
-/** A server's MCP, once it is known where it is. */
-export type BackingMcp = { readonly link: Link; readonly list: ToolList; readonly watch: Watch; readonly lanes: Lanes };
 
 /** What the deployment knows of one of its servers. */
 export type Backing = {
   readonly server: DeployedServer;
-  mcp: BackingMcp | null;
+  /** Once it is known where it is. */
+  mcp: UpstreamServer | null;
   /** The last card read; kept while the server is away. */
   served: ServedCard | null;
   /** A site: whether its card was settled, one way or the other. */

@@ -1,56 +1,43 @@
-import { HIDDEN_META_KEY, isAllowed, isJsonObject, type ListedTool, type RoleRules } from "@agent-env/protocol";
+import { HIDDEN_META_KEY, isAllowed, isJsonObject, type JsonObject, type ListedTool, type RoleRules } from "@agent-env/protocol";
+import type { ListKind } from "../mcp/item-kinds.ts";
+import { type Entry, type NameMode, type NameTable, nameTable, type Source } from "./names.ts";
+import { type UriTable, uriTable } from "./uris.ts";
 
-/** A tool in the gateway's list, and who serves it. */
-export type Entry = { readonly source: string; readonly tool: ListedTool };
-export type Source = { readonly name: string; readonly tools: readonly ListedTool[] };
-
-/** All servers' tools as one list (3-wire §tools): the first source of a name keeps it, everything else stays. */
+/** Everything that the servers of a deployment offer, as one server's lists. */
 export type Catalogue = {
-  readonly entries: readonly Entry[];
-  readonly byName: ReadonlyMap<string, Entry>;
-  /** Name → all its sources, in order. */
-  readonly clashes: ReadonlyMap<string, readonly string[]>;
+  readonly tools: NameTable<ListedTool>;
+  readonly prompts: NameTable;
+  readonly resources: UriTable;
+  readonly templates: UriTable;
 };
 
-/** Between a server's name and its own name for a tool; the whole is callable, listed or not. */
-const QUALIFIER = "__";
-
-/** Puts the tools of all sources, given in order, into one list. */
-export function catalogueOf(sources: readonly Source[]): Catalogue {
-  const sourcesOf = new Map<string, string[]>();
-  const plain = new Map<string, Entry>();
-  const qualified = new Map<string, Entry>();
-  for (const { name, tools } of sources) {
-    for (const tool of tools) {
-      const entry = { source: name, tool };
-      const given = sourcesOf.get(tool.name) ?? [];
-      if (given.includes(name)) continue;
-      sourcesOf.set(tool.name, [...given, name]);
-      if (!plain.has(tool.name)) plain.set(tool.name, entry);
-      qualified.set(`${name}${QUALIFIER}${tool.name}`, entry);
-    }
-  }
-  const clashes = new Map([...sourcesOf].filter(([, names]) => names.length > 1));
-  for (const [name, entry] of qualified) {
-    const other = plain.get(name);
-    if (other !== undefined) clashes.set(name, [entry.source, other.source]);
-  }
-  return { entries: [...plain.values()], byName: new Map([...plain, ...qualified]), clashes };
+/** The lists of all sources, given in order, as one. */
+export function catalogueOf(
+  tools: readonly Source<ListedTool>[],
+  others: (kind: Exclude<ListKind, "tools">) => readonly Source[],
+  mode: NameMode = "plain",
+): Catalogue {
+  return {
+    tools: nameTable(tools, mode),
+    prompts: nameTable(others("prompts"), mode),
+    resources: uriTable(others("resources"), "uri"),
+    templates: uriTable(others("templates"), "uriTemplate"),
+  };
 }
 
-/** Whether a role may see and call an entry. A rule on a plain name covers every tool of it. */
-export function mayUse(rules: RoleRules, role: string, entry: Entry): boolean {
-  return isAllowed(rules, role, { name: entry.tool.name, hidden: isHidden(entry.tool) });
+/** Whether a role may see and call an entry. */
+export function mayUse(rules: RoleRules, role: string, { name, qualified, item }: Pick<Entry, "name" | "qualified" | "item">): boolean {
+  return isAllowed(rules, role, { name, qualified, hidden: isHidden(item) });
 }
 
 /** Whether a server marks a tool as hidden by default. */
-export function isHidden(tool: ListedTool): boolean {
+export function isHidden(tool: JsonObject): boolean {
   const meta = tool["_meta"];
   return isJsonObject(meta) && meta[HIDDEN_META_KEY] === true;
 }
 
 /** Whether a tool says that calling it twice does no more than calling it once. */
-export function mayRepeat(tool: ListedTool): boolean {
+export function mayRepeat(tool: JsonObject): boolean {
   const annotations = tool["annotations"];
   return isJsonObject(annotations) && (annotations["readOnlyHint"] === true || annotations["idempotentHint"] === true);
 }

@@ -1,9 +1,13 @@
-import type { Card, DeployedServer, JsonObject, RoleRules } from "@agent-env/protocol";
+import { type Card, type DeployedServer, isListedTool, type JsonObject, type RoleRules } from "@agent-env/protocol";
 import { logBug } from "../background.ts";
+import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
+import type { Ask, Era } from "../mcp/channel.ts";
+import type { ListKind } from "../mcp/item-kinds.ts";
+import type { UpstreamServer } from "../mcp/upstream-server.ts";
 import type { Host } from "../seam.ts";
 import type { Settings } from "../settings.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
-import { type Backing, type BackingMcp, declaredEndpoint, factsOf } from "./backing.ts";
+import { type Backing, declaredEndpoint, factsOf } from "./backing.ts";
 import { backingMcp } from "./backing-mcp.ts";
 import { Cards, rememberedCards } from "./cards.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
@@ -15,11 +19,21 @@ import { Vault } from "./vault.ts";
 
 const LIST_FRESH_MS = 30_000;
 
+/** As which kind of client somebody sees the servers: some show more to clients that they can ask. */
+export type Seen = { readonly era: Era; readonly capabilities: JsonObject };
+const PLAIN: Seen = { era: "legacy", capabilities: NOTHING };
+
+/** What a server says to one caller outside of any call. `source` is the server. */
+export type Heard = { readonly caller: string; readonly source: string; readonly message: JsonObject };
+/** Who passes on what servers say and ask outside of any call. */
+export type Ears = { readonly heard: (heard: Heard) => void; readonly asked: (caller: string) => Ask["asked"] };
+
 /** One deployment: what the gateway knows of its servers, and what it remembers of its callers. */
 export class Deployment {
   readonly host: Host;
   readonly settings: Settings;
   readonly now: () => number;
+  readonly vault: Vault;
   readonly sessions: Sessions;
   readonly cards: Cards;
   readonly rules: RoleRules;
@@ -27,9 +41,11 @@ export class Deployment {
   readonly backings: readonly Backing[];
   readonly #hosts: HostRules;
   readonly #listeners = new Set<() => void>();
+  #ears: Ears = { heard: () => undefined, asked: () => undefined };
   #notReady: string | null = "starting";
   #view: View | null = null;
-  #catalogue: Catalogue | null = null;
+  /** By the kind of client. */
+  readonly #catalogues = new Map<string, Catalogue>();
 
   constructor(host: Host, settings: Settings, hosts: HostRules, now: () => number = Date.now) {
     this.host = host;
@@ -39,7 +55,8 @@ export class Deployment {
     prepareTables(host.sql);
     const record = host.record();
     const deployment = record.deployment_id ?? record.name;
-    this.sessions = new Sessions({ sql: host.sql, vault: new Vault(host.sql), deployment, idleMs: settings.sessionIdleMs, now });
+    this.vault = new Vault(host.sql);
+    this.sessions = new Sessions({ sql: host.sql, vault: this.vault, deployment, idleMs: settings.sessionIdleMs, now });
     this.rules = readRoleRules(host.sql);
     this.cards = new Cards({
       host,
@@ -77,29 +94,51 @@ export class Deployment {
     return this.#view;
   }
 
-  /** All tools as one list, as last read. */
-  catalogue(): Catalogue {
-    this.#catalogue ??= catalogueOf([
-      { name: GATEWAY_SOURCE, tools: gatewayTools(this.host.record()) },
-      ...this.backings.flatMap(({ server, mcp }) => (mcp === null ? [] : [{ name: server.name, tools: mcp.list.last?.tools ?? [] }])),
-    ]);
-    return this.#catalogue;
+  /** All servers' lists as one, as last read. */
+  catalogue(seen: Seen = PLAIN): Catalogue {
+    const key = `${seen.era} ${capabilityKey(seen.capabilities)}`;
+    const known = this.#catalogues.get(key);
+    if (known !== undefined) return known;
+    const sources = (kind: ListKind) => this.serving().map(({ name, mcp }) => ({ name, items: itemsOf(mcp, kind, seen) }));
+    const own = { name: GATEWAY_SOURCE, items: gatewayTools(this.host.record()) };
+    const tools = sources("tools").map(({ name, items }) => ({ name, items: items.filter(isListedTool) }));
+    const catalogue = catalogueOf([own, ...tools], sources, this.settings.toolNames);
+    this.#catalogues.set(key, catalogue);
+    return catalogue;
   }
 
   /** The same, after reading again what was read longer ago than that. A server that is slow or away contributes its last list. */
-  async freshCatalogue(olderThanMs = LIST_FRESH_MS): Promise<Catalogue> {
-    const readings = this.backings.map(({ mcp }) => mcp?.list.freshen(olderThanMs));
+  async freshCatalogue(options: { seen?: Seen; kinds?: readonly ListKind[]; olderThanMs?: number } = {}): Promise<Catalogue> {
+    const { seen = PLAIN, kinds = ["tools"], olderThanMs = LIST_FRESH_MS } = options;
+    const readings = this.serving().flatMap(({ mcp }) =>
+      kinds.map((kind) => mcp.view(seen.era, seen.capabilities).freshen(kind, olderThanMs)),
+    );
     for (const reading of await Promise.allSettled(readings)) if (reading.status === "rejected") logBug(this.host, reading.reason);
-    return this.catalogue();
+    return this.catalogue(seen);
+  }
+
+  /** The servers that speak MCP, in the order of their lists. */
+  serving(): { readonly name: string; readonly mcp: UpstreamServer }[] {
+    return this.backings.flatMap(({ server, mcp }) => (mcp === null ? [] : [{ name: server.name, mcp }]));
+  }
+
+  /** A server has said something to one caller outside of any call. */
+  hear(heard: Heard): void {
+    this.#ears.heard(heard);
+  }
+
+  /** Passes on what servers say to one caller outside of any call. */
+  listenWith(ears: Ears): void {
+    this.#ears = ears;
   }
 
   /** Called after any server's list has changed. */
-  onToolsChanged(listener: () => void): void {
+  onListsChanged(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
   /** How the tools of a server in the catalogue are called. */
-  mcpOf(name: string): BackingMcp {
+  mcpOf(name: string): UpstreamServer {
     const mcp = this.backings.find(({ server, mcp }) => server.name === name && mcp !== null)?.mcp;
     if (mcp === null || mcp === undefined) throw new Error(`no server ${JSON.stringify(name)} serves tools`);
     return mcp;
@@ -107,7 +146,12 @@ export class Deployment {
 
   /** Somebody asks for the deployment: what was let go while nobody did is taken up again. */
   used(): void {
-    for (const { mcp } of this.backings) mcp?.watch.used();
+    for (const { mcp } of this.backings) mcp?.used();
+  }
+
+  /** A caller is still there: its sessions with servers aren't idle. */
+  keepCaller(caller: string): void {
+    for (const { mcp } of this.backings) mcp?.lanes.keep(caller);
   }
 
   /** Ends a caller's sessions with all servers. */
@@ -132,7 +176,7 @@ export class Deployment {
       return this.#warn(backing, `website ${quoted} serves tools, but MCP server ${quoted} has that name: its tools are not listed`);
     const mcp = this.#mcp(backing, endpoint.url);
     backing.mcp = mcp;
-    if (await mcp.link.probe()) await mcp.list.read();
+    if (await mcp.link.probe()) await mcp.base.read();
     else mcp.link.lost(mcp.link.state.reason ?? "no answer");
   }
 
@@ -165,18 +209,30 @@ export class Deployment {
     return backing;
   }
 
-  #mcp(backing: Backing, endpoint: string): BackingMcp {
+  #mcp(backing: Backing, endpoint: string): UpstreamServer {
     const { host, settings, now } = this;
-    const isReady = () => this.#notReady === null;
-    return backingMcp({ host, settings, now, isReady, listChanged: () => this.#listChanged() }, backing, endpoint);
+    const cares = {
+      host,
+      settings,
+      now,
+      isReady: () => this.#notReady === null,
+      listsChanged: () => this.#listsChanged(),
+      heard: (caller: string, message: JsonObject, source: string) => this.#ears.heard({ caller, source, message }),
+      asked: (caller: string) => this.#ears.asked(caller),
+    };
+    return backingMcp(cares, backing, endpoint);
   }
 
-  #listChanged(): void {
-    this.#catalogue = null;
+  #listsChanged(): void {
+    this.#catalogues.clear();
     for (const listener of this.#listeners) listener();
   }
 
   #drawAgain(): void {
     this.#view = null;
   }
+}
+
+function itemsOf(mcp: UpstreamServer, kind: ListKind, { era, capabilities }: Seen): readonly JsonObject[] {
+  return mcp.last(kind, mcp.view(era, capabilities))?.items ?? [];
 }

@@ -8,7 +8,9 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS upstream_sessions (caller TEXT, server TEXT, id TEXT, version TEXT NOT NULL, PRIMARY KEY (caller, server))`,
   `CREATE TABLE IF NOT EXISTS cards (server TEXT PRIMARY KEY, card TEXT)`,
   `CREATE TABLE IF NOT EXISTS reserved (server TEXT, path TEXT, PRIMARY KEY (server, path))`,
-  `CREATE TABLE IF NOT EXISTS tool_lists (server TEXT PRIMARY KEY, tools TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS server_lists (server TEXT, kind TEXT, items TEXT NOT NULL, PRIMARY KEY (server, kind))`,
+  `CREATE TABLE IF NOT EXISTS log_levels (session TEXT PRIMARY KEY, level TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS subscriptions (session TEXT, uri TEXT, server TEXT NOT NULL, PRIMARY KEY (session, uri))`,
   `CREATE TABLE IF NOT EXISTS role_rules (role TEXT, tool TEXT, enabled INTEGER NOT NULL, PRIMARY KEY (role, tool))`,
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 ];

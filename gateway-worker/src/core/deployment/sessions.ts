@@ -1,4 +1,6 @@
+import { isJsonObject, type JsonObject } from "@agent-env/protocol";
 import { z } from "zod";
+import { NOTHING } from "../mcp/capabilities.ts";
 import type { Sql } from "../seam.ts";
 import type { Vault } from "./vault.ts";
 
@@ -12,10 +14,14 @@ export type Session = {
   readonly key: string;
   readonly role: string;
   readonly version: string;
+  /** What the client declared that it can do. */
+  readonly capabilities: JsonObject;
 };
 
-/** `[key, deployment, role, version]`: short, since the whole id may have 512 characters. */
-const SealedSession = z.tuple([z.string(), z.string(), z.string(), z.string()]);
+/** `[key, deployment, role, version, capabilities]`: short, since the whole id may have 512 characters. */
+const SealedSession = z.tuple([z.string(), z.string(), z.string(), z.string(), z.unknown().optional()]);
+/** What a sealed id of 512 characters has room for. */
+const LONGEST_SEALED = 350;
 
 type Known = { readonly session: Session; usedMs: number; writtenMs: number };
 
@@ -39,16 +45,18 @@ export class Sessions {
     this.#idleMs = options.idleMs;
     this.#now = options.now;
     this.#sql.exec("DELETE FROM sessions WHERE used < ?", this.#now() - this.#idleMs);
+    for (const table of ["log_levels", "subscriptions"])
+      this.#sql.exec(`DELETE FROM ${table} WHERE session NOT IN (SELECT key FROM sessions)`);
     this.#count = Number(this.#sql.exec("SELECT count(*) AS n FROM sessions")[0]?.["n"] ?? 0);
   }
 
   /** A new session and the id that its client gets. */
-  async create(role: string, version: string): Promise<{ id: string; session: Session }> {
+  async create(role: string, version: string, declared: JsonObject = NOTHING): Promise<{ id: string; session: Session }> {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    const session = { key, role, version };
-    const sealed: z.infer<typeof SealedSession> = [key, this.#deployment, role, version];
-    const id = await this.#vault.seal(JSON.stringify(sealed));
+    const [text, capabilities] = sealedText([key, this.#deployment, role, version], declared);
+    const session = { key, role, version, capabilities };
+    const id = await this.#vault.seal(text);
     const usedMs = this.#now();
     this.#sql.exec("INSERT INTO sessions (key, used) VALUES (?, ?)", key, usedMs);
     this.#count++;
@@ -69,18 +77,31 @@ export class Sessions {
   /** Ends a session. Its id is unknown from now on. */
   close(session: Session): void {
     this.#sql.exec("UPDATE sessions SET closed = 1 WHERE key = ?", session.key);
+    this.#forget(session.key);
     for (const [id, known] of this.#known) if (known.session.key === session.key) this.#known.delete(id);
+  }
+
+  /** The least log level that a session has asked for; null if it never did. */
+  level(session: Session): string | null {
+    const level = this.#sql.exec("SELECT level FROM log_levels WHERE session = ?", session.key)[0]?.["level"];
+    return typeof level === "string" ? level : null;
+  }
+
+  /** Keeps a session's log level. */
+  setLevel(session: Session, level: string): void {
+    this.#sql.exec("INSERT OR REPLACE INTO log_levels (session, level) VALUES (?, ?)", session.key, level);
   }
 
   async #read(id: string): Promise<Known | null> {
     const text = await this.#vault.open(id);
     const sealed = text === null ? null : SealedSession.safeParse(JSON.parse(text)).data;
     if (sealed === null || sealed === undefined) return null;
-    const [key, deployment, role, version] = sealed;
+    const [key, deployment, role, version, declared] = sealed;
+    const capabilities = isJsonObject(declared) ? declared : NOTHING;
     const row = this.#sql.exec("SELECT used, closed FROM sessions WHERE key = ?", key)[0];
     if (row === undefined || row["closed"] !== 0 || deployment !== this.#deployment) return null;
     const usedMs = Number(row["used"]);
-    return this.#remember(id, { session: { key, role, version }, usedMs, writtenMs: usedMs });
+    return this.#remember(id, { session: { key, role, version, capabilities }, usedMs, writtenMs: usedMs });
   }
 
   #remember(id: string, known: Known): Known {
@@ -101,7 +122,19 @@ export class Sessions {
     const row = this.#sql.exec("SELECT key FROM sessions ORDER BY closed DESC, used LIMIT 1")[0];
     const key = String(row?.["key"]);
     this.#sql.exec("DELETE FROM sessions WHERE key = ?", key);
+    this.#forget(key);
     this.#count--;
     for (const [id, known] of this.#known) if (known.session.key === key) this.#known.delete(id);
   }
+
+  #forget(key: string): void {
+    for (const table of ["log_levels", "subscriptions"]) this.#sql.exec(`DELETE FROM ${table} WHERE session = ?`, key);
+  }
+}
+
+/** What an id holds, and the capabilities that there was room for. */
+function sealedText(parts: readonly string[], declared: JsonObject): [string, JsonObject] {
+  const withAll = JSON.stringify([...parts, declared]);
+  if (new TextEncoder().encode(withAll).length <= LONGEST_SEALED) return [withAll, declared];
+  return [JSON.stringify([...parts, NOTHING]), NOTHING];
 }

@@ -36,7 +36,7 @@ export function resume(deployment: Deployment): boolean {
   const row = host.sql.exec("SELECT value FROM facts WHERE name = 'ready_with'")[0];
   if (row?.["value"] !== servingKey(host.record())) return false;
   for (const backing of backings) {
-    backing.mcp?.link.assumeUp();
+    backing.mcp?.assumeUp();
     backing.isSettled = true;
     if (backing.server.kind === "website") inBackground(host, deployment.cards.read(backing));
   }
@@ -78,7 +78,7 @@ async function tryOnce(deployment: Deployment, backing: Backing): Promise<void> 
   const { mcp } = backing;
   if (mcp === null) throw new Error(`MCP server ${backing.server.name} without a connection`);
   const isUp = (await mcp.link.probe()) || (await saysReady(deployment, backing));
-  if (isUp) await Promise.all([mcp.list.read(), deployment.cards.read(backing)]);
+  if (isUp) await Promise.all([mcp.base.read(), deployment.cards.read(backing)]);
 }
 
 /** `GET /ready` is optional; 200 means ready. */
@@ -96,7 +96,7 @@ async function saysReady(deployment: Deployment, backing: Backing): Promise<bool
     READY_PROBE_MS,
   );
   if (answered === undefined) probe.abort();
-  if (answered === true) backing.mcp?.link.assumeUp();
+  if (answered === true) backing.mcp?.assumeUp();
   return answered === true;
 }
 

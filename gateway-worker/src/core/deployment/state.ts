@@ -1,4 +1,4 @@
-import type { ListedTool } from "@agent-env/protocol";
+import type { JsonObject } from "@agent-env/protocol";
 import type { Backing } from "./backing.ts";
 
 export type ServerStatus = "starting" | "up" | "down";
@@ -23,22 +23,22 @@ export function serverState(backing: Backing): ServerState {
   const { server, mcp } = backing;
   const link = mcp?.link.state;
   const status = link?.status ?? (backing.isSettled ? (backing.cardTrouble === null ? "up" : "down") : "starting");
-  const warnings = [...backing.warnings, ...(mcp?.list.warnings ?? [])];
+  const warnings = [...backing.warnings, ...(mcp?.base.warnings ?? [])];
   return {
     name: server.name,
     kind: server.kind,
     status,
     reason: link === undefined ? backing.cardTrouble : link.reason,
     since: secondsTime(link?.sinceMs ?? backing.sinceMs),
-    tools: mcp?.list.last?.tools.length ?? 0,
+    tools: mcp?.base.last("tools")?.items.length ?? 0,
     ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
 
 /** A tool as `/state` shows it. */
-export function shownTool(tool: ListedTool): { name: string; description: unknown; parameters: unknown } {
+export function shownTool(tool: JsonObject): { name: unknown; description: unknown; parameters: unknown } {
   return {
-    name: tool.name,
+    name: tool["name"],
     description: tool["description"] ?? "",
     parameters: tool["inputSchema"] ?? { type: "object", properties: {} },
   };

@@ -1,161 +1,140 @@
-import {
-  errorAnswer,
-  INVALID_PARAMS,
-  isJsonObject,
-  type JsonObject,
-  ROLE_META_KEY,
-  resultAnswer,
-  SESSION_META_KEY,
-} from "@agent-env/protocol";
-import { inBackground } from "../background.ts";
-import { type Entry, mayRepeat, mayUse } from "../deployment/catalogue.ts";
+import { errorAnswer, INVALID_PARAMS, isJsonObject, type JsonObject, RESOURCE_NOT_FOUND, resultAnswer } from "@agent-env/protocol";
+import { mayRepeat, mayUse } from "../deployment/catalogue.ts";
 import type { Deployment } from "../deployment/deployment.ts";
 import { callGatewayTool, GATEWAY_SOURCE } from "../deployment/gateway-tools.ts";
-import type { Turn } from "./legacy.ts";
-import type { Outcome, Trouble } from "./link.ts";
-import { Slots } from "./slots.ts";
+import type { Entry } from "../deployment/names.ts";
+import { type Asked, AskingBack } from "./asking-back.ts";
+import { paramFields } from "./param-headers.ts";
+import type { Questions } from "./questions.ts";
+import { Relay, type Target } from "./relay.ts";
+import type { ResourceRoutes } from "./resource-routes.ts";
+import { plainReply, toolError, toolReply } from "./results.ts";
+import { own, type Reply, type Turn } from "./turn.ts";
 
 /** A name that no list has is looked for once more in lists that are older than this. */
 const LOOK_AGAIN_MS = 1_000;
-/** How long a cancelled call's server may still take notice. */
-const CANCEL_GRACE_MS = 1_000;
-const ERROR_META_KEY = "agentenv.io/error";
 
-type LiveCall = { readonly cancel: (reason: unknown) => void };
-
-/** `tools/call`: one message to the server that has the tool, and its reply back. */
+/** Requests for one server: each goes to the one that has what they name. */
 export class Calls {
   readonly #deployment: Deployment;
-  /** Caller and request id → the calls under way. Two with one id can't be told apart. */
-  readonly #live = new Map<string, LiveCall[]>();
-  /** In the mode `consistent` one call is under way at a time, whatever its server. */
-  readonly #turns: Slots;
-  #lastToken = 0;
+  readonly #relay: Relay;
+  readonly #asking: AskingBack;
+  readonly #routes: ResourceRoutes;
 
-  constructor(deployment: Deployment) {
+  constructor(deployment: Deployment, questions: Questions, routes: ResourceRoutes) {
     this.#deployment = deployment;
-    const isConsistent = deployment.host.record().gateway_mode === "consistent";
-    this.#turns = new Slots(isConsistent ? 1 : Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    this.#relay = new Relay(deployment, questions);
+    this.#asking = new AskingBack(deployment, this.#relay, questions);
+    this.#routes = routes;
   }
 
-  /** The reply to a `tools/call`; null if it was cancelled. */
-  async call(turn: Turn, message: JsonObject): Promise<JsonObject | null> {
+  /** The tool of a name, if there is one. */
+  async tool(turn: Turn, name: string): Promise<Entry | undefined> {
+    const known = this.#deployment.catalogue(turn).tools.byName.get(name);
+    return known ?? (await this.#deployment.freshCatalogue({ seen: turn, olderThanMs: LOOK_AGAIN_MS })).tools.byName.get(name);
+  }
+
+  /** The reply to a `tools/call`. */
+  async call(turn: Turn, message: JsonObject): Promise<Reply> {
     const { id, params } = message;
     const name = isJsonObject(params) ? params["name"] : undefined;
-    if (!isJsonObject(params) || typeof name !== "string") return errorAnswer(id, INVALID_PARAMS, "params.name must be a string");
+    if (!isJsonObject(params) || typeof name !== "string") return own(errorAnswer(id, INVALID_PARAMS, "params.name must be a string"));
     const args = params["arguments"];
     if (args !== undefined && args !== null && !isJsonObject(args))
-      return errorAnswer(id, INVALID_PARAMS, "params.arguments must be an object");
+      return own(errorAnswer(id, INVALID_PARAMS, "params.arguments must be an object"));
 
-    const entry = await this.#find(name);
-    if (entry === undefined) return resultAnswer(id, toolError(`Unknown tool: ${name}`));
+    const entry = await this.tool(turn, name);
+    if (entry === undefined) return own(resultAnswer(id, toolError(`Unknown tool: ${name}`)));
     if (!mayUse(this.#deployment.rules, turn.role, entry))
-      return resultAnswer(id, toolError(`Tool '${name}' is disabled for role '${turn.role}'`));
-    if (entry.source === GATEWAY_SOURCE) return resultAnswer(id, callGatewayTool(this.#deployment.host.record()));
+      return own(resultAnswer(id, toolError(`Tool '${name}' is disabled for role '${turn.role}'`)));
+    if (entry.source === GATEWAY_SOURCE) return own(resultAnswer(id, callGatewayTool(this.#deployment.host.record())));
     turn.answer.mayTakeLong();
-    return await this.#send(turn, message, params, entry);
+    const target = {
+      source: entry.source,
+      params: { ...params, name: entry.name },
+      mayRepeat: mayRepeat(entry.item),
+      fields: paramFields(entry.item, args),
+    };
+    const asked = await this.#asking.send(turn, message, target);
+    if (asked !== null && "reply" in asked) this.#routes.note(entry.source, asked.reply["result"]);
+    return replyTo(asked, (outcome) => toolReply(id, outcome, entry.source));
+  }
+
+  /** The reply to a `prompts/get`. */
+  async prompt(turn: Turn, message: JsonObject): Promise<Reply> {
+    const { id, params } = message;
+    const name = isJsonObject(params) ? params["name"] : undefined;
+    if (!isJsonObject(params) || typeof name !== "string") return own(errorAnswer(id, INVALID_PARAMS, "params.name must be a string"));
+    const entry = await this.#prompt(turn, name);
+    if (entry === undefined) return own(errorAnswer(id, INVALID_PARAMS, `Unknown prompt: ${name}`));
+    turn.answer.mayTakeLong();
+    return await this.#plain(turn, message, { source: entry.source, params: { ...params, name: entry.name } });
+  }
+
+  /** The reply to a `resources/read`: of the first server that has it. */
+  async read(turn: Turn, message: JsonObject): Promise<Reply> {
+    const { id, params } = message;
+    const uri = isJsonObject(params) ? params["uri"] : undefined;
+    if (!isJsonObject(params) || typeof uri !== "string") return own(errorAnswer(id, INVALID_PARAMS, "params.uri must be a string"));
+    turn.answer.mayTakeLong();
+    const places = await this.#routes.placesOf(turn, uri);
+    for (const place of places) {
+      const reply = await this.#plain(turn, message, { source: place.source, params: { ...params, uri: place.uri } });
+      if (reply === null || places.length === 1 || isJsonObject(reply.message["result"])) return this.#asUnknown(turn, reply);
+    }
+    return own(errorAnswer(id, turn.era === "modern" ? INVALID_PARAMS : RESOURCE_NOT_FOUND, "Resource not found", { uri }));
+  }
+
+  /** The reply to a `completion/complete`. */
+  async complete(turn: Turn, message: JsonObject): Promise<Reply> {
+    const { id, params } = message;
+    const ref = isJsonObject(params) ? params["ref"] : undefined;
+    if (!isJsonObject(params) || !isJsonObject(ref)) return own(errorAnswer(id, INVALID_PARAMS, "params.ref must be an object"));
+    const { name, uri } = ref;
+    if (typeof uri === "string") {
+      const [place] = await this.#routes.placesOf(turn, uri);
+      if (place !== undefined)
+        return await this.#plain(turn, message, { source: place.source, params: { ...params, ref: { ...ref, uri: place.uri } } });
+    }
+    const entry = typeof name === "string" ? await this.#prompt(turn, name) : undefined;
+    if (entry === undefined) return own(errorAnswer(id, INVALID_PARAMS, `Unknown reference: ${String(name ?? uri)}`));
+    return await this.#plain(turn, message, { source: entry.source, params: { ...params, ref: { ...ref, name: entry.name } } });
   }
 
   /** Cancels the call that a notification names, at its server, under the server's id. */
   cancel(turn: Turn, params: unknown): void {
-    if (!isJsonObject(params)) return;
-    const calls = this.#live.get(liveKey(turn, params["requestId"]));
-    if (calls?.length === 1) calls[0]?.cancel(params["reason"]);
+    this.#relay.cancel(turn, params);
   }
 
-  async #find(name: string): Promise<Entry | undefined> {
-    return this.#deployment.catalogue().byName.get(name) ?? (await this.#deployment.freshCatalogue(LOOK_AGAIN_MS)).byName.get(name);
+  async #prompt(turn: Turn, name: string): Promise<Entry | undefined> {
+    const known = this.#deployment.catalogue(turn).prompts.byName.get(name);
+    const fresh = { seen: turn, kinds: ["prompts"], olderThanMs: LOOK_AGAIN_MS } as const;
+    return known ?? (await this.#deployment.freshCatalogue(fresh)).prompts.byName.get(name);
   }
 
-  async #send(turn: Turn, message: JsonObject, params: JsonObject, entry: Entry): Promise<JsonObject | null> {
-    const { link, lanes } = this.#deployment.mcpOf(entry.source);
-    const lane = lanes.take(turn.caller);
-    const upstream = lane.session;
-    const ending = new AbortController();
-    const sentIds: number[] = [];
-    let isCancelled = false;
-    const cancel = (reason: unknown): void => {
-      isCancelled = true;
-      const requestId = sentIds.at(-1);
-      const notice = {
-        jsonrpc: "2.0",
-        method: "notifications/cancelled",
-        params: { requestId, ...(reason === undefined ? {} : { reason }) },
-      };
-      if (requestId !== undefined) inBackground(this.#deployment.host, upstream.notify(notice));
-      setTimeout(() => ending.abort(), CANCEL_GRACE_MS);
-    };
-    const token = isJsonObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined;
-    const ownToken = ++this.#lastToken;
-    const ask = {
-      message: {
-        ...message,
-        params: { ...params, name: entry.tool.name, _meta: stamped(turn, params["_meta"], token === undefined ? null : ownToken) },
-      },
-      silenceMs: this.#deployment.settings.toolCallTimeoutMs,
-      heard: (said: JsonObject) => {
-        const shown = isCancelled ? null : shownToCaller(said, token, ownToken);
-        return shown === null ? undefined : turn.answer.say(shown);
-      },
-      sent: (id: number) => sentIds.push(id),
-      signal: ending.signal,
-    };
-    const key = liveKey(turn, message["id"]);
-    const live = { cancel };
-    this.#live.set(key, [...(this.#live.get(key) ?? []), live]);
-    await this.#turns.take();
-    try {
-      const outcome = isCancelled ? null : await link.request(upstream, ask, mayRepeat(entry.tool));
-      return isCancelled || outcome === null ? null : replyTo(message["id"], outcome, entry.source);
-    } finally {
-      lane.give();
-      this.#turns.give();
-      this.#forget(key, live);
-    }
+  /** What only reads may be sent twice, also where the server refused it. */
+  async #plain(turn: Turn, message: JsonObject, to: Pick<Target, "source" | "params">): Promise<Reply> {
+    const target = { ...to, mayRepeat: true, fields: [] };
+    const first = await this.#asking.send(turn, message, target);
+    const isRefused = first !== null && "trouble" in first && first.trouble.reason === "refused";
+    const asked = isRefused ? await this.#asking.send(turn, message, target) : first;
+    return replyTo(asked, (outcome) => plainReply(message["id"], outcome, to.source));
   }
 
-  #forget(key: string, live: LiveCall): void {
-    const left = (this.#live.get(key) ?? []).filter((call) => call !== live);
-    if (left.length === 0) this.#live.delete(key);
-    else this.#live.set(key, left);
+  /** A modern server says otherwise that it has no such resource than legacy clients know. */
+  #asUnknown(turn: Turn, reply: Reply): Reply {
+    const error = reply?.message["error"];
+    const isUnknown = isJsonObject(error) && error["code"] === INVALID_PARAMS && isJsonObject(error["data"]) && "uri" in error["data"];
+    if (reply === null || turn.era === "modern" || !isUnknown) return reply;
+    return { ...reply, message: { ...reply.message, error: { ...error, code: RESOURCE_NOT_FOUND } } };
   }
 }
 
-function liveKey(turn: Turn, id: unknown): string {
-  return `${turn.caller} ${JSON.stringify(id)}`;
-}
-
-/** The caller's `_meta` without what only the gateway may say, and with that (6-mcp §6, 3-wire §tools 6). */
-function stamped(turn: Turn, meta: unknown, token: number | null): JsonObject {
-  const callers = Object.entries(isJsonObject(meta) ? meta : {});
-  const kept = callers.filter(
-    ([key]) => !key.startsWith("agentenv.io/") && !key.startsWith("io.modelcontextprotocol/") && key !== "progressToken",
-  );
-  return {
-    ...Object.fromEntries(kept),
-    ...(token === null ? {} : { progressToken: token }),
-    [ROLE_META_KEY]: turn.role,
-    ...(turn.session === undefined ? {} : { [SESSION_META_KEY]: turn.session.key }),
-  };
-}
-
-/** A server's notification as this call's caller may see it: progress under the caller's own token, and logs. */
-function shownToCaller(said: JsonObject, token: unknown, ownToken: number): JsonObject | null {
-  if (said["id"] !== undefined) return null;
-  if (said["method"] === "notifications/message") return said;
-  if (said["method"] !== "notifications/progress" || !isJsonObject(said["params"])) return null;
-  return said["params"]["progressToken"] === ownToken ? { ...said, params: { ...said["params"], progressToken: token } } : null;
-}
-
-function replyTo(id: unknown, outcome: Outcome, server: string): JsonObject {
-  return "reply" in outcome ? { ...outcome.reply, id } : resultAnswer(id, troubleResult(outcome.trouble, server));
-}
-
-function troubleResult({ reason, detail, delivered }: Trouble, server: string): JsonObject {
-  return { ...toolError(`${server}: ${detail}`), _meta: { [ERROR_META_KEY]: { reason, server, delivered } } };
-}
-
-/** A failed call as a result that a model can read. */
-export function toolError(text: string): JsonObject {
-  return { content: [{ type: "text", text }], isError: true };
+function replyTo(
+  asked: Asked,
+  shown: (outcome: Exclude<Asked, null | { required: JsonObject } | { refused: JsonObject }>) => Reply,
+): Reply {
+  if (asked === null) return null;
+  if ("required" in asked) return own(asked.required);
+  return "refused" in asked ? own(asked.refused) : shown(asked);
 }

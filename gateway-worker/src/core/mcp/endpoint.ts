@@ -1,40 +1,81 @@
 import {
   ASSUMED_VERSION,
   BATCH_VERSION,
+  CAPABILITIES_META_KEY,
   INVALID_REQUEST,
   isJsonObject,
   isLegacyVersion,
   type JsonObject,
   LEGACY_VERSIONS,
+  LOG_LEVEL_META_KEY,
+  PARAM_HEADER_PREFIX,
   SESSION_HEADER,
   SESSION_NOT_FOUND,
   VERSION_HEADER,
 } from "@agent-env/protocol";
 import { callerOf, namedRoleOf } from "../auth/caller.ts";
 import { corsFields, originProblem, preflightFields } from "../auth/origin.ts";
-import type { Deployment } from "../deployment/deployment.ts";
+import { inBackground } from "../background.ts";
+import type { Deployment, Heard } from "../deployment/deployment.ts";
 import type { Session } from "../deployment/sessions.ts";
-import type { In, Out } from "../seam.ts";
+import type { Field, In, Out } from "../seam.ts";
+import { sha256Hex } from "../sha256.ts";
 import { acceptedForms, isJsonType } from "./accept.ts";
 import { Answer } from "./answer.ts";
-import { Legacy, type Turn } from "./legacy.ts";
+import { Calls } from "./calls.ts";
+import { askableIn, capabilityKey, keptCapabilities, NOTHING } from "./capabilities.ts";
+import { Legacy } from "./legacy.ts";
+import { Listens } from "./listens.ts";
+import { isLogLevel } from "./log-level.ts";
 import { idOf, kindOf, readJson } from "./message.ts";
+import { Modern } from "./modern.ts";
+import { isModernRequest, isModernVersion } from "./modern-check.ts";
+import { Questions } from "./questions.ts";
+import { Replays } from "./replay.ts";
+import { Requests } from "./requests.ts";
+import { ResourceRoutes } from "./resource-routes.ts";
 import { StreamPlaces } from "./stream-places.ts";
 import { Streams } from "./streams.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import type { Turn } from "./turn.ts";
 
 const METHODS = "POST, GET, DELETE";
+const TRACING = ["traceparent", "tracestate", "baggage"];
 
 /** `/mcp`: one MCP server over all servers of a deployment. */
 export class McpEndpoint {
   readonly #deployment: Deployment;
   readonly #legacy: Legacy;
+  readonly #modern: Modern;
   readonly #places = new StreamPlaces();
   readonly #streams: Streams;
+  readonly #listens: Listens;
+  readonly #subscriptions: Subscriptions;
+  readonly #questions: Questions;
+  readonly #replays: Replays;
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
-    this.#legacy = new Legacy(deployment);
-    this.#streams = new Streams(deployment, this.#places);
+    const routes = new ResourceRoutes(deployment);
+    const questions = new Questions(deployment.settings.inputWaitMs);
+    const subscriptions = new Subscriptions(deployment, routes);
+    const calls = new Calls(deployment, questions, routes);
+    const requests = new Requests(deployment, calls);
+    this.#replays = new Replays(deployment.now);
+    this.#questions = questions;
+    this.#subscriptions = subscriptions;
+    this.#streams = new Streams({ deployment, places: this.#places, requests, replays: this.#replays });
+    this.#listens = new Listens({ deployment, requests, subscriptions });
+    this.#legacy = new Legacy({ deployment, requests, calls, questions, subscriptions });
+    this.#modern = new Modern({ deployment, requests, calls, listens: this.#listens });
+    deployment.listenWith({
+      heard: (heard) => this.#hear(heard),
+      asked: (caller) => {
+        const session = ownerOf(caller);
+        if (!this.#streams.has(session)) return undefined;
+        return (request) => questions.ask(session, request, (question) => this.#streams.send(session, question));
+      },
+    });
   }
 
   /** Answers one request. The first rule of the ladder that fails answers (6-mcp §3). */
@@ -48,21 +89,50 @@ export class McpEndpoint {
     if (problem !== null && !(isPreflight && problem.status === 401))
       return answer.refuse(problem.status, { id: null, code: INVALID_REQUEST, message: problem.body.error }, problem.headers);
     if (isPreflight) return out.reply(204, preflightFields(request));
-    if (request.method === "GET") return this.#openStream(request, out, answer, forms.sse);
-    if (request.method === "DELETE") return this.#endSession(request, out, answer);
-    if (request.method !== "POST") return refuseMethod(answer);
+    const isModern = isModernVersion(request.header(VERSION_HEADER));
+    if (request.method === "GET" && !isModern) return this.#openStream(request, out, answer, forms.sse);
+    if (request.method === "DELETE" && !isModern) return this.#endSession(request, out, answer);
+    if (request.method !== "POST") return refuseMethod(answer, isModern ? "POST" : METHODS);
     if (!isJsonType(request.header("content-type"))) return refuse(answer, 415, "Content-Type must be application/json");
     if (!forms.json && !forms.sse) return refuse(answer, 406, "Accept must allow application/json or text/event-stream");
 
     const read = await readJson(this.#deployment.host, request, this.#deployment.settings.maxMessageBytes);
     if ("problem" in read) return answer.refuse(read.problem.status, { id: null, ...read.problem });
-    await this.#take(request, answer, read.value, forms.sse);
+    const version = request.header(VERSION_HEADER);
+    if (isModernRequest(read.value, version)) await this.#takeModern(request, answer, read.value);
+    else await this.#takeLegacy(request, answer, read.value, version);
   }
 
-  async #take(request: In, answer: Answer, body: unknown, takesStream: boolean): Promise<void> {
+  async #takeModern(request: In, answer: Answer, body: unknown): Promise<void> {
+    if (!isMessage(body)) return refuse(answer, 400, "the body is no JSON-RPC message", idOf(body));
+    if (this.#places.isFull(undefined)) return refuseStream(answer, idOf(body));
+    const { role } = callerOf(request);
+    const meta = isJsonObject(body["params"]) && isJsonObject(body["params"]["_meta"]) ? body["params"]["_meta"] : {};
+    const capabilities = keptCapabilities(meta[CAPABILITIES_META_KEY]);
+    const level = meta[LOG_LEVEL_META_KEY];
+    answer.streamsAs({
+      era: "modern",
+      place: () => this.#places.take(undefined),
+      replay: null,
+      isPrimed: false,
+      now: this.#deployment.now,
+    });
+    const turn: Turn = {
+      era: "modern",
+      answer,
+      role,
+      session: undefined,
+      caller: sharedCaller(role, capabilities),
+      capabilities,
+      logLevel: isLogLevel(level) ? level : undefined,
+      fields: passedOn(request),
+    };
+    await this.#modern.message(turn, request, body);
+  }
+
+  async #takeLegacy(request: In, answer: Answer, body: unknown, version: string | undefined): Promise<void> {
     const id = idOf(body);
     const messages = Array.isArray(body) ? body : [body];
-    const version = request.header(VERSION_HEADER);
     if (!messages.every(isMessage) || messages.length === 0) return refuse(answer, 400, "the body is no JSON-RPC message", id);
     if (version !== undefined && !isLegacyVersion(version))
       return refuse(answer, 400, `MCP ${JSON.stringify(version)} is not served here; ${LEGACY_VERSIONS.join(", ")} are`, id);
@@ -70,14 +140,27 @@ export class McpEndpoint {
     if (session === null) return answer.refuse(404, { id, code: SESSION_NOT_FOUND, message: "session not found" });
     if (Array.isArray(body) && (session?.version ?? version ?? ASSUMED_VERSION) !== BATCH_VERSION)
       return refuse(answer, 400, `a batch is only taken in MCP ${BATCH_VERSION}`);
-
-    if (takesStream && messages.some(isCall) && this.#places.isFull(session?.key)) return refuseStream(answer, id);
-
-    answer.streamsOnlyIn(() => this.#places.take(session?.key));
-    const role = session?.role ?? callerOf(request).role;
-    const turn: Turn = { answer, role, session, caller: session === undefined ? `role ${role}` : session.key };
+    if (answer.canStream && messages.some(isCall) && this.#places.isFull(session?.key)) return refuseStream(answer, id);
+    const turn = this.#legacyTurn(request, answer, session);
     if (Array.isArray(body)) await this.#legacy.batch(turn, messages);
     else if (messages[0] !== undefined) await this.#legacy.message(turn, messages[0]);
+  }
+
+  #legacyTurn(request: In, answer: Answer, session: Session | undefined): Turn {
+    const role = session?.role ?? callerOf(request).role;
+    answer.streamsAs({
+      era: "legacy",
+      place: () => this.#places.take(session?.key),
+      replay: session === undefined ? null : () => this.#replays.open(session.key),
+      isPrimed: session?.version === LEGACY_VERSIONS[0],
+      now: this.#deployment.now,
+    });
+    const shared = { era: "legacy", answer, role, session, fields: passedOn(request) } as const;
+    if (session === undefined) return { ...shared, caller: sharedCaller(role, NOTHING), capabilities: NOTHING, logLevel: null };
+    const declared = askableIn(session.version, session.capabilities);
+    const logLevel = this.#deployment.sessions.level(session);
+    if (answer.canStream) return { ...shared, caller: session.key, capabilities: declared, logLevel };
+    return { ...shared, caller: `${session.key} unasked`, capabilities: NOTHING, logLevel };
   }
 
   /** The session of a request: undefined without an id, null for one that is unknown to this caller. */
@@ -88,22 +171,52 @@ export class McpEndpoint {
 
   async #openStream(request: In, out: Out, answer: Answer, takesStream: boolean): Promise<void> {
     const session = await this.#session(request);
-    if (session === undefined) return refuseMethod(answer);
+    if (session === undefined) return refuseMethod(answer, METHODS);
     if (session === null) return answer.refuse(404, { id: null, code: SESSION_NOT_FOUND, message: "session not found" });
     if (!takesStream) return refuse(answer, 406, "Accept must allow text/event-stream");
-    if (!this.#streams.open(session, out, corsFields(request))) return refuseStream(answer, null);
+    const options = { fields: corsFields(request), lastEventId: request.header("last-event-id") };
+    if (!this.#streams.open(session, out, options)) return refuseStream(answer, null);
+    inBackground(this.#deployment.host, this.#subscriptions.resume(session));
   }
 
   async #endSession(request: In, out: Out, answer: Answer): Promise<void> {
     const session = await this.#session(request);
-    if (session === undefined) return refuseMethod(answer);
+    if (session === undefined) return refuseMethod(answer, METHODS);
     if (session === null) return answer.refuse(404, { id: null, code: SESSION_NOT_FOUND, message: "session not found" });
     this.#deployment.sessions.close(session);
     this.#streams.close(session);
+    this.#subscriptions.forget(session.key);
+    this.#questions.forget(session.key);
+    this.#replays.forget(session.key);
     this.#deployment.endCaller(session.key);
     await this.#deployment.host.committed();
     out.reply(200, [["content-length", "0"], ...corsFields(request)]);
   }
+
+  /** What a server says to one caller outside of any call goes to its listen, or to its session's stream. */
+  #hear({ caller, source, message }: Heard): void {
+    const owner = ownerOf(caller);
+    if (this.#listens.hear(owner, source, message)) return;
+    const isUpdate = message["method"] === "notifications/resources/updated";
+    const shown = isUpdate ? this.#subscriptions.shownTo(owner, source, message) : message;
+    if (shown !== null) this.#streams.send(owner, shown);
+  }
+}
+
+/** A caller's upstream sessions may have more to their name. */
+function ownerOf(caller: string): string {
+  return caller.split(" ")[0] ?? caller;
+}
+
+/** Whose upstream sessions a request without a session uses: those of its role and of what can be asked. */
+function sharedCaller(role: string, capabilities: JsonObject): string {
+  const key = capabilityKey(capabilities);
+  const plain = `role ${role}`;
+  return key === capabilityKey(NOTHING) ? plain : `${plain} ${sha256Hex(key).slice(0, 16)}`;
+}
+
+function passedOn(request: In): Field[] {
+  return request.headers().filter(([name]) => TRACING.includes(name) || name.startsWith(PARAM_HEADER_PREFIX));
 }
 
 function isMessage(value: unknown): value is JsonObject {
@@ -123,6 +236,6 @@ function refuseStream(answer: Answer, id: unknown): void {
   answer.refuse(429, { id, code: INVALID_REQUEST, message: "too many streams are open" }, [["retry-after", "1"]]);
 }
 
-function refuseMethod(answer: Answer): void {
-  answer.refuse(405, { id: null, code: INVALID_REQUEST, message: "method not allowed" }, [["allow", METHODS]]);
+function refuseMethod(answer: Answer, allow: string): void {
+  answer.refuse(405, { id: null, code: INVALID_REQUEST, message: "method not allowed" }, [["allow", allow]]);
 }

@@ -22,11 +22,18 @@ export type Post = {
   readonly maxBytes: number;
   /** What the server says besides the reply. It says no more while a promise is open. */
   readonly heard: (message: JsonObject) => void | Promise<void>;
+  /** It has ended its stream ahead of the reply, to be asked for the rest after so long. */
+  readonly paused?: (retryMs: number | undefined) => void;
   readonly signal?: AbortSignal;
 };
 
 /** What came back. `reply` is a JSON-RPC response, perhaps an error. */
-export type Answered = { readonly status: number; readonly session: string | undefined; readonly reply: JsonObject | undefined };
+export type Answered = {
+  readonly status: number;
+  readonly session: string | undefined;
+  readonly reply: JsonObject | undefined;
+  readonly isStream: boolean;
+};
 
 /** Posts one message and waits for its reply. Throws `Fault` and `BadAnswer`. */
 export async function exchange(host: Pick<Host, "upstream">, post: Post): Promise<Answered> {
@@ -71,20 +78,21 @@ async function answerOf(host: Pick<Host, "upstream">, post: Post, response: UpRe
   const expectsReply = post.message["id"] !== undefined && typeof post.message["method"] === "string";
   if (status >= 200 && status < 300 && !expectsReply) {
     response.discard();
-    return { status, session, reply: undefined };
+    return { status, session, reply: undefined, isStream: false };
   }
   if (status === 200 && type === "text/event-stream") {
-    const { maxBytes, heard } = post;
+    const { maxBytes, heard, paused } = post;
     const resume = (lastEventId: string) => resumption(host, post, lastEventId);
-    const reply = await bounded(replyInStream(response, { id: post.message["id"], maxBytes, heard, deadline, resume }), maxBytes);
-    return { status, session, reply };
+    const reply = await bounded(replyInStream(response, { id: post.message["id"], maxBytes, heard, paused, deadline, resume }), maxBytes);
+    return { status, session, reply, isStream: true };
   }
   const text = await bounded(deadline.orEnd(textOf(response, post.maxBytes)), post.maxBytes);
   const read = receivedJson(text);
-  if (status !== 200) return { status, session, reply: "value" in read && isErrorAnswer(read.value) ? read.value : undefined };
+  if (status !== 200)
+    return { status, session, reply: "value" in read && isErrorAnswer(read.value) ? read.value : undefined, isStream: false };
   if (type !== "application/json") throw new BadAnswer(`HTTP 200 ${type ?? "without a content type"}`);
   if ("problem" in read) throw new BadAnswer(`its answer is ${read.problem}`);
-  return { status, session, reply: checkedReply(read.value, post.message["id"]) };
+  return { status, session, reply: checkedReply(read.value, post.message["id"]), isStream: false };
 }
 
 function resumption(host: Pick<Host, "upstream">, post: Post, lastEventId: string): UpExchange {

@@ -1,6 +1,7 @@
 import {
   errorAnswer,
   INVALID_PARAMS,
+  INVALID_REQUEST,
   isJsonObject,
   isLegacyVersion,
   type JsonObject,
@@ -8,31 +9,30 @@ import {
   METHOD_NOT_FOUND,
   resultAnswer,
 } from "@agent-env/protocol";
-import { mayUse } from "../deployment/catalogue.ts";
 import type { Deployment } from "../deployment/deployment.ts";
-import type { Session } from "../deployment/sessions.ts";
-import type { Answer } from "./answer.ts";
-import { Calls } from "./calls.ts";
+import type { Calls } from "./calls.ts";
+import { keptCapabilities } from "./capabilities.ts";
+import { isLogLevel } from "./log-level.ts";
 import { kindOf } from "./message.ts";
+import type { Questions } from "./questions.ts";
+import type { Requests } from "./requests.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+import { own, type Reply, type Turn } from "./turn.ts";
 
-/** One POST of a legacy client. */
-export type Turn = {
-  readonly answer: Answer;
-  readonly role: string;
-  /** Missing for a request without a session. */
-  readonly session: Session | undefined;
-  /** Whose upstream sessions are used. */
-  readonly caller: string;
+export type LegacyParts = {
+  readonly deployment: Deployment;
+  readonly requests: Requests;
+  readonly calls: Calls;
+  readonly questions: Questions;
+  readonly subscriptions: Subscriptions;
 };
 
 /** The revisions with a handshake, served as one server over all servers (6-mcp). */
 export class Legacy {
-  readonly #deployment: Deployment;
-  readonly #calls: Calls;
+  readonly #parts: LegacyParts;
 
-  constructor(deployment: Deployment) {
-    this.#deployment = deployment;
-    this.#calls = new Calls(deployment);
+  constructor(parts: LegacyParts) {
+    this.#parts = parts;
   }
 
   /** Answers one message. */
@@ -41,10 +41,14 @@ export class Legacy {
       this.#notice(turn, message);
       return turn.answer.accepted();
     }
-    if (message["method"] === "initialize") return this.#initialize(turn, message);
+    if (message["method"] === "initialize") return await this.#initialize(turn, message);
+    if (NEEDS_SESSION.includes(String(message["method"])) && turn.session === undefined) {
+      const error = { id: message["id"], code: INVALID_REQUEST, message: `${String(message["method"])} needs a session` };
+      return turn.answer.refuse(400, error);
+    }
     const reply = await this.#reply(turn, message);
     if (reply === null) turn.answer.abandon();
-    else turn.answer.finish(reply);
+    else turn.answer.finish(reply.message, { asStream: reply.isStream });
   }
 
   /** Answers a batch of 2025-03-26. */
@@ -53,48 +57,63 @@ export class Legacy {
     for (const message of messages) if (kindOf(message) !== "request") this.#notice(turn, message);
     if (requests.length === 0) return turn.answer.accepted();
     const replies = await Promise.all(requests.map((request) => this.#reply(turn, request)));
-    turn.answer.finish(replies.filter((reply) => reply !== null));
+    turn.answer.finish(replies.filter((reply) => reply !== null).map(({ message }) => message));
   }
 
   async #initialize(turn: Turn, message: JsonObject): Promise<void> {
+    const { deployment, requests } = this.#parts;
     const params = isJsonObject(message["params"]) ? message["params"] : {};
     const asked = params["protocolVersion"];
     const version = typeof asked === "string" && isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION;
-    const { id } = await this.#deployment.sessions.create(turn.role, version);
-    await this.#deployment.host.committed();
+    const { id } = await deployment.sessions.create(turn.role, version, keptCapabilities(params["capabilities"]));
+    await deployment.host.committed();
+    const instructions = requests.instructions();
     const result = {
       protocolVersion: version,
-      capabilities: { tools: { listChanged: true } },
-      serverInfo: { name: this.#deployment.name, version: "0.1.0" },
+      capabilities: requests.capabilities(),
+      serverInfo: { name: deployment.name, version: "0.1.0" },
+      ...(instructions === undefined ? {} : { instructions }),
     };
-    turn.answer.finish(resultAnswer(message["id"], result), id);
+    turn.answer.finish(resultAnswer(message["id"], result), { session: id });
   }
 
-  /** The reply to a request; null if it was cancelled. */
-  async #reply(turn: Turn, message: JsonObject): Promise<JsonObject | null> {
-    const id = message["id"];
-    switch (message["method"]) {
-      case "ping":
-        return resultAnswer(id, {});
-      case "tools/list":
-        return await this.#listTools(turn, message);
-      case "tools/call":
-        return await this.#calls.call(turn, message);
-      default:
-        return errorAnswer(id, METHOD_NOT_FOUND, `method not found: ${String(message["method"])}`);
-    }
+  async #reply(turn: Turn, message: JsonObject): Promise<Reply> {
+    const { requests, subscriptions } = this.#parts;
+    const { id, method } = message;
+    if (method === "ping") return own(resultAnswer(id, {}));
+    const declared = requests.capabilities();
+    if (method === "logging/setLevel" && declared["logging"] !== undefined) return own(await this.#setLevel(turn, message));
+    const { resources } = declared;
+    const canSubscribe = isJsonObject(resources) && resources["subscribe"] === true;
+    if (method === "resources/subscribe" && canSubscribe) return await subscriptions.subscribe(turn, message);
+    if (method === "resources/unsubscribe" && canSubscribe) return await subscriptions.unsubscribe(turn, message);
+    const handler = requests.handlerOf(method);
+    return handler === undefined
+      ? own(errorAnswer(id, METHOD_NOT_FOUND, `method not found: ${String(method)}`))
+      : await handler(turn, message);
   }
 
-  async #listTools(turn: Turn, message: JsonObject): Promise<JsonObject> {
-    const params = message["params"];
-    if (isJsonObject(params) && params["cursor"] !== undefined) return errorAnswer(message["id"], INVALID_PARAMS, "unknown cursor");
-    const { entries } = await this.#deployment.freshCatalogue();
-    const tools = entries.filter((entry) => mayUse(this.#deployment.rules, turn.role, entry)).map(({ tool }) => tool);
-    return resultAnswer(message["id"], { tools });
+  /** Kept for the session, and told to its legacy servers with their next call. */
+  async #setLevel({ session }: Turn, message: JsonObject): Promise<JsonObject> {
+    const { deployment } = this.#parts;
+    const level = isJsonObject(message["params"]) ? message["params"]["level"] : undefined;
+    if (!isLogLevel(level)) return errorAnswer(message["id"], INVALID_PARAMS, `params.level: ${JSON.stringify(level)} is no log level`);
+    if (session !== undefined) deployment.sessions.setLevel(session, level);
+    await deployment.host.committed();
+    return resultAnswer(message["id"], {});
   }
 
   /** Notifications and responses. What isn't known is dropped. */
   #notice(turn: Turn, message: JsonObject): void {
-    if (message["method"] === "notifications/cancelled") this.#calls.cancel(turn, message["params"]);
+    const { deployment, calls, questions } = this.#parts;
+    const { session } = turn;
+    if (kindOf(message) === "response") {
+      if (session !== undefined) questions.answer(session.key, message);
+    } else if (message["method"] === "notifications/cancelled") calls.cancel(turn, message["params"]);
+    else if (message["method"] === "notifications/roots/list_changed" && session !== undefined)
+      for (const { mcp } of deployment.serving()) mcp.lanes.notify(session.key, message);
   }
 }
+
+/** What is kept for a session. */
+const NEEDS_SESSION = ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"];

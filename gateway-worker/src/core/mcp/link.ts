@@ -2,9 +2,10 @@ import type { JsonObject } from "@agent-env/protocol";
 import { Fault } from "../seam.ts";
 import { pause, within } from "../timing.ts";
 import { BadAnswer } from "./bad-answer.ts";
+import type { Ask, Channel } from "./channel.ts";
 import type { Answered } from "./exchange.ts";
 import { Slots } from "./slots.ts";
-import { type Ask, SessionLost, type UpstreamSession } from "./upstream-session.ts";
+import { SessionLost } from "./upstream-session.ts";
 
 const PROBE_FIRST_MS = 250;
 const PROBE_LAST_MS = 5_000;
@@ -18,13 +19,16 @@ export type Trouble = {
   readonly delivered: boolean | null;
 };
 
-export type Outcome = { readonly reply: JsonObject } | { readonly trouble: Trouble };
+/** What came of a request: the server's reply and the form it came in, or why there is none. `status` is HTTP's, if there was any. */
+export type Outcome =
+  | { readonly reply: JsonObject; readonly status: number; readonly isStream: boolean }
+  | { readonly trouble: Trouble; readonly status?: number };
 
 export type LinkStatus = { readonly status: "starting" | "up" | "down"; readonly reason: string | null; readonly sinceMs: number };
 
 export type LinkOptions = {
-  /** The gateway's own session: for lists, and to notice that the server is gone or back. */
-  readonly own: UpstreamSession;
+  /** Asks the server who it is. Throws `Fault`, `BadAnswer` and `SessionLost`: then it isn't there. */
+  readonly greet: () => Promise<void>;
   readonly waitMs: number;
   readonly now: () => number;
   readonly cameUp: () => void;
@@ -53,8 +57,7 @@ export class Link {
   /** Asks the server once whether it is there. The answer is its status from now on, with the reason in it. */
   async probe(): Promise<boolean> {
     try {
-      this.#options.own.drop();
-      await this.#options.own.opened();
+      await this.#options.greet();
     } catch (error) {
       this.#isGone(reasonOf(error));
       return false;
@@ -84,26 +87,26 @@ export class Link {
    * Sends a request to the server. It is sent again only if it surely never arrived, or if it may be repeated
    * (2-architecture, "when is a retry safe").
    */
-  async request(session: UpstreamSession, ask: Ask, mayRepeat: boolean): Promise<Outcome> {
+  async request(channel: Channel, ask: Ask, mayRepeat: boolean): Promise<Outcome> {
     const slot = this.#slots.take();
     if (slot === null) return { trouble: { reason: "busy", detail: "too many calls are waiting for it", delivered: false } };
     await slot;
     try {
-      return await this.#send(session, ask, mayRepeat);
+      return await this.#send(channel, ask, mayRepeat);
     } finally {
       this.#slots.give();
     }
   }
 
-  async #send(session: UpstreamSession, ask: Ask, mayRepeat: boolean): Promise<Outcome> {
+  async #send(channel: Channel, ask: Ask, mayRepeat: boolean): Promise<Outcome> {
     const deadline = this.#options.now() + this.#options.waitMs;
     for (let repeated = false; ; ) {
       if (this.#state.status !== "up" && !(await this.#backBy(deadline))) return this.#down();
       let isOpen = false;
       try {
-        await session.opened();
+        await channel.opened();
         isOpen = true;
-        return outcomeOf(await session.request(ask));
+        return outcomeOf(await channel.request(ask));
       } catch (error) {
         const verdict = this.#verdict(error, { isOpen, mayRepeat: mayRepeat && !repeated, isCancelled: ask.signal?.aborted === true });
         if (verdict !== "again") return { trouble: verdict };
@@ -178,9 +181,9 @@ export class Link {
 }
 
 /** The server's own JSON-RPC answer, or what its status says. */
-function outcomeOf({ status, reply }: Answered): Outcome {
-  if (reply !== undefined && (status === 200 || status === 400)) return { reply };
-  return { trouble: { reason: "refused", detail: `HTTP ${status}`, delivered: status < 500 ? false : null } };
+function outcomeOf({ status, reply, isStream }: Answered): Outcome {
+  if (reply !== undefined && (status === 200 || status === 400 || status === 404)) return { reply, status, isStream };
+  return { trouble: { reason: "refused", detail: `HTTP ${status}`, delivered: status < 500 ? false : null }, status };
 }
 
 function reasonOf(error: unknown): string {

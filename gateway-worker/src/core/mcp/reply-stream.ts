@@ -15,6 +15,7 @@ export type StreamedReply = {
   readonly id: unknown;
   readonly maxBytes: number;
   readonly heard: (message: JsonObject) => void | Promise<void>;
+  readonly paused: ((retryMs: number | undefined) => void) | undefined;
   readonly deadline: Deadline;
   /** Asks for what came after an event. */
   readonly resume: (lastEventId: string) => UpExchange;
@@ -32,6 +33,7 @@ export async function replyInStream(first: UpResponse, asked: StreamedReply): Pr
     if (reply !== null) return reply;
     const { lastId } = reader;
     if (lastId === undefined || resumes === MAX_RESUMES) throw new Fault("reset", "the stream ended before the reply");
+    asked.paused?.(reader.retryMs);
     await asked.deadline.orEnd(pause(reader.retryMs ?? RETRY_MS));
     response = await resumed(asked, lastId);
   }

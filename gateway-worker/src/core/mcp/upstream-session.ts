@@ -11,55 +11,63 @@ import {
   VERSION_HEADER,
 } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
-import { Fault, type Field, type Host } from "../seam.ts";
+import { Fault, type Field, type UpExchange } from "../seam.ts";
 import { BadAnswer } from "./bad-answer.ts";
+import { type Ask, type Channel, CLIENT_INFO, type Wire } from "./channel.ts";
 import { type Answered, exchange } from "./exchange.ts";
 
 const OPENING_MS = 30_000;
 const CLOSING_MS = 5_000;
+const STREAM_IDLE_MS = 3_600_000;
 /** What a session id may be in a header (MCP: visible ASCII). */
 const USABLE_ID = /^[\x21-\x7e]{1,1024}$/;
-const CLIENT_INFO = { name: "agent-env-gateway", version: "0.1.0" };
 
 /** A session that a server has opened. `id` is missing where the server keeps none. */
 export type OpenSession = { readonly id: string | undefined; readonly version: string };
 
-/** How the server is reached. */
-export type Wire = {
-  readonly host: Host;
-  readonly url: string;
-  readonly maxBytes: number;
-  readonly fields: () => Field[];
-  /** Ids of the gateway's own, unique on this server. */
-  readonly nextId: () => number;
-};
-
-/** A request to a server, without its id. */
-export type Ask = {
-  readonly message: JsonObject;
-  readonly silenceMs: number;
-  readonly heard: (message: JsonObject) => void | Promise<void>;
-  /** Told the id under which it was sent: that is what a cancellation names. */
-  readonly sent?: (id: number) => void;
-  readonly signal?: AbortSignal;
-};
-
 /** The server doesn't take the session that it was given, twice in a row. */
 export class SessionLost extends Error {}
 
+export type UpstreamSessionOptions = {
+  readonly wire: Wire;
+  readonly stored?: OpenSession;
+  /** What the caller can be asked for, as it declared it. */
+  readonly capabilities: JsonObject;
+  readonly remember?: (session: OpenSession | null) => void;
+  /** Told what the server says of itself. */
+  readonly greeted?: (result: JsonObject) => void;
+};
+
+/** What a session has been told, and has to be told again when it is opened anew. */
+type Settings = { level: string | null; readonly subscriptions: Set<string> };
+
 /**
- * One caller's session with one server. It is opened at first use, once for all who wait, and opened anew when the server
- * has lost it: then the request that met that is sent once more (6-mcp §7).
+ * One caller's session with one legacy server. It is opened at first use, once for all who wait, and opened anew when the
+ * server has lost it: then the request that met that is sent once more (6-mcp §7).
  */
-export class UpstreamSession {
+export class UpstreamSession implements Channel {
+  readonly era = "legacy";
   readonly #wire: Wire;
-  readonly #remember: (session: OpenSession | null) => void;
+  readonly #options: UpstreamSessionOptions;
+  readonly #settings: Settings = { level: null, subscriptions: new Set() };
   #open: Promise<OpenSession> | null;
 
-  constructor(wire: Wire, stored: OpenSession | null, remember: (session: OpenSession | null) => void) {
-    this.#wire = wire;
-    this.#open = stored === null ? null : Promise.resolve(stored);
-    this.#remember = remember;
+  constructor(options: UpstreamSessionOptions) {
+    this.#wire = options.wire;
+    this.#options = options;
+    this.#open = options.stored === undefined ? null : Promise.resolve(options.stored);
+  }
+
+  /** Which resources' changes the session is told of. Kept over a server's loss of it. */
+  get subscriptions(): Set<string> {
+    return this.#settings.subscriptions;
+  }
+
+  /** Asks the server for log lines of a level; kept likewise. */
+  async setLevel(level: string): Promise<void> {
+    if (this.#settings.level === level) return;
+    this.#settings.level = level;
+    if (this.#open !== null) await unlessFailed(this.#open.then((session) => this.#send(session, "logging/setLevel", { level })));
   }
 
   /** The open session. Throws `Fault` and `BadAnswer`: then nothing was sent besides the handshake. */
@@ -80,9 +88,10 @@ export class UpstreamSession {
       const session = await opening;
       const id = this.#wire.nextId();
       ask.sent?.(id);
-      const heard = (said: JsonObject) => (said["id"] === undefined ? ask.heard(said) : this.#answer(session, said));
-      const { silenceMs, signal } = ask;
-      const answered = await exchange(this.#wire.host, { ...this.#post(session, { ...ask.message, id }), silenceMs, signal, heard });
+      const heard = (said: JsonObject) => (said["id"] === undefined ? ask.heard(said) : this.answer(said, ask.asked));
+      const { silenceMs, signal, paused } = ask;
+      const post = this.#post(session, { ...ask.message, id }, ask.fields);
+      const answered = await exchange(this.#wire.host, { ...post, silenceMs, signal, heard, paused });
       if (!(await this.#isLost(session, answered))) return answered;
       if (this.#open === opening) this.#forget();
       if (attempt > 0) throw new SessionLost(`HTTP ${answered.status} for a session just opened`);
@@ -94,6 +103,19 @@ export class UpstreamSession {
     if (this.#open === null) return;
     const opening = this.#open;
     await unlessFailed(opening.then((session) => this.#tell(session, message)));
+  }
+
+  /** The session's notification stream, to be listened to. */
+  async stream(): Promise<UpExchange> {
+    const session = await this.opened();
+    const { host, url, fields } = this.#wire;
+    const headers: Field[] = [
+      ["accept", "text/event-stream"],
+      ["accept-encoding", "identity"],
+      [VERSION_HEADER, session.version],
+    ];
+    if (session.id !== undefined) headers.push([SESSION_HEADER, session.id]);
+    return host.upstream({ method: "GET", url, headers: [...headers, ...fields()], body: null, idleMs: STREAM_IDLE_MS });
   }
 
   /** Ends the session at the server, as far as it answers within 5 s. */
@@ -115,15 +137,25 @@ export class UpstreamSession {
 
   #forget(): void {
     this.#open = null;
-    this.#remember(null);
+    this.#options.remember?.(null);
   }
 
-  /** A server's own request: pings are answered, and no other capability was declared. */
-  #answer(session: OpenSession, said: JsonObject): void {
+  /** Answers a server's own request: pings here, others by `asked`, if the caller can be asked. */
+  answer(said: JsonObject, asked: Ask["asked"]): void {
+    const opening = this.#open;
+    if (opening !== null) inBackground(this.#wire.host, unlessFailed(this.#reply(opening, said, asked)));
+  }
+
+  async #reply(opening: Promise<OpenSession>, said: JsonObject, asked: Ask["asked"]): Promise<void> {
     const id = said["id"];
-    const reply =
-      said["method"] === "ping" ? resultAnswer(id, {}) : errorAnswer(id, METHOD_NOT_FOUND, "this client declared no such capability");
-    inBackground(this.#wire.host, unlessFailed(this.#tell(session, reply)));
+    const refusal = errorAnswer(id, METHOD_NOT_FOUND, "this client declared no such capability");
+    const reply = said["method"] === "ping" ? resultAnswer(id, {}) : asked === undefined ? refusal : await asked(said);
+    await this.#tell(await opening, { ...reply, id });
+  }
+
+  async #send(session: OpenSession, method: string, params: JsonObject): Promise<void> {
+    const message = { jsonrpc: "2.0", id: this.#wire.nextId(), method, params };
+    await exchange(this.#wire.host, { ...this.#post(session, message), silenceMs: OPENING_MS, heard: () => undefined });
   }
 
   /** Sends a message that gets no reply. */
@@ -131,22 +163,31 @@ export class UpstreamSession {
     await exchange(this.#wire.host, { ...this.#post(session, message), silenceMs: OPENING_MS, heard: () => undefined });
   }
 
-  #post(session: OpenSession | null, message: JsonObject) {
-    const { url, maxBytes } = this.#wire;
-    return { url, message, session: session?.id, version: session?.version, fields: this.#wire.fields(), maxBytes };
+  #post(session: OpenSession | null, message: JsonObject, more: readonly Field[] = []) {
+    const { url, maxBytes, fields } = this.#wire;
+    return { url, message, session: session?.id, version: session?.version, fields: [...fields(), ...more], maxBytes };
   }
 
   async #handshake(): Promise<OpenSession> {
     const { host, nextId } = this.#wire;
-    const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities: {}, clientInfo: CLIENT_INFO };
+    const params = { protocolVersion: LATEST_LEGACY_VERSION, capabilities: this.#options.capabilities, clientInfo: CLIENT_INFO };
     const message = { jsonrpc: "2.0", id: nextId(), method: "initialize", params };
     const rest = { silenceMs: OPENING_MS, heard: () => undefined };
     const answered = await exchange(host, { ...this.#post(null, message), ...rest });
     const session = { id: answered.session, version: versionIn(answered) };
     if (session.id !== undefined && !USABLE_ID.test(session.id)) throw new BadAnswer("its session id is no visible ASCII");
     await this.#tell(session, { jsonrpc: "2.0", method: "notifications/initialized" });
-    this.#remember(session);
+    await this.#restore(session);
+    this.#options.remember?.(session);
+    const result = answered.reply?.["result"];
+    if (isJsonObject(result)) this.#options.greeted?.(result);
     return session;
+  }
+
+  async #restore(session: OpenSession): Promise<void> {
+    const { level, subscriptions } = this.#settings;
+    if (level !== null) await this.#send(session, "logging/setLevel", { level });
+    for (const uri of subscriptions) await this.#send(session, "resources/subscribe", { uri });
   }
 
   /** Decided by status, never by an error's wording. After a 400 a ping in the same session decides. */

@@ -1,12 +1,10 @@
-import { isJsonObject, type JsonObject, receivedJson, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, receivedJson } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
-import { Fault, type UpExchange } from "../seam.ts";
+import { Fault, type Host, type UpExchange } from "../seam.ts";
 import { Timer } from "../timing.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { EventTooLarge, type SseEvent, SseReader } from "./sse.ts";
-import type { OpenSession, UpstreamSession, Wire } from "./upstream-session.ts";
 
-const IDLE_MS = 3_600_000;
 /** With no caller for this long the stream is let go: on Workers it keeps the deployment's object in memory. */
 const UNUSED_MS = 600_000;
 const LOOK_MS = 60_000;
@@ -14,16 +12,17 @@ const LOOK_MS = 60_000;
 const SHORTEST_MS = 1_000;
 
 export type WatchOptions = {
-  readonly wire: Wire;
-  /** The gateway's own session with the server. */
-  readonly own: UpstreamSession;
+  readonly host: Host;
+  readonly maxBytes: number;
+  /** Asks for the stream. Throws `Fault` and `BadAnswer`. */
+  readonly ask: () => Promise<UpExchange>;
   readonly now: () => number;
   readonly heard: (message: JsonObject) => void;
   /** The server ended a stream that had been open for a while. */
   readonly gone: (reason: string) => void;
 };
 
-/** The gateway's own notification stream from one server, where the server offers one. It tells of changes, and that the server went away. */
+/** A notification stream from one server, where the server offers one. It tells of changes, and that the server went away. */
 export class Watch {
   readonly #options: WatchOptions;
   readonly #timer = new Timer();
@@ -31,6 +30,7 @@ export class Watch {
   #usedMs = 0;
   /** Open as soon as somebody asks: the server is up, and the stream was let go, or not opened yet. */
   #isWanted = false;
+  #isClosed = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -45,42 +45,38 @@ export class Watch {
   /** A caller is there: opens the stream again if it was let go. */
   used(): void {
     this.#usedMs = this.#options.now();
-    if (this.#isWanted && this.#exchange === null) inBackground(this.#options.wire.host, this.#listen());
+    if (this.#isWanted && !this.#isClosed && this.#exchange === null) inBackground(this.#options.host, this.#listen());
   }
 
   async #listen(): Promise<void> {
-    const { own, gone, now } = this.#options;
+    const { ask, gone, now, maxBytes } = this.#options;
     const openedMs = now();
     this.#isWanted = false;
     try {
-      const session = await own.opened();
-      const exchange = this.#request(session);
+      const exchange = await ask();
       this.#exchange = exchange;
       this.#look();
+      if (this.#isClosed) exchange.abort();
       const response = await exchange.response;
       const isStream = response.status === 200 && (response.header("content-type") ?? "").startsWith("text/event-stream");
-      const reader = new SseReader(this.#options.wire.maxBytes);
+      const reader = new SseReader(maxBytes);
       if (isStream) await response.pump((chunk) => this.#take(reader.push(chunk)));
       else response.discard();
-      if (isStream && now() - openedMs > SHORTEST_MS) gone("its notification stream ended");
+      if (isStream && !this.#isClosed && now() - openedMs > SHORTEST_MS) gone("its notification stream ended");
     } catch (error) {
       if (!(error instanceof Fault || error instanceof BadAnswer || error instanceof EventTooLarge)) throw error;
-      if (!this.#isWanted && now() - openedMs > SHORTEST_MS) gone(error instanceof Fault ? error.reason : error.message);
+      if (!this.#isWanted && !this.#isClosed && now() - openedMs > SHORTEST_MS) gone(error instanceof Fault ? error.reason : error.message);
     } finally {
       this.#timer.stop();
       this.#exchange = null;
     }
   }
 
-  #request(session: OpenSession): UpExchange {
-    const { host, url, fields } = this.#options.wire;
-    const headers: [string, string][] = [
-      ["accept", "text/event-stream"],
-      ["accept-encoding", "identity"],
-      [VERSION_HEADER, session.version],
-    ];
-    if (session.id !== undefined) headers.push([SESSION_HEADER, session.id]);
-    return host.upstream({ method: "GET", url, headers: [...headers, ...fields()], body: null, idleMs: IDLE_MS });
+  /** Ends the stream for good. */
+  close(): void {
+    this.#isClosed = true;
+    this.#timer.stop();
+    this.#exchange?.abort();
   }
 
   #take(events: readonly SseEvent[]): void {

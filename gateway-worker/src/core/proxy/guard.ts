@@ -14,8 +14,9 @@ import {
 import { callerOf } from "../auth/caller.ts";
 import { mayUse } from "../deployment/catalogue.ts";
 import type { Deployment } from "../deployment/deployment.ts";
-import { toolError } from "../mcp/calls.ts";
+import { qualifiedName } from "../deployment/names.ts";
 import { kindOf, readJson } from "../mcp/message.ts";
+import { toolError } from "../mcp/results.ts";
 import type { Route } from "../route.ts";
 import type { Field, In, Out } from "../seam.ts";
 import type { View } from "../view.ts";
@@ -89,9 +90,10 @@ export class GuardedService {
   /** Why the role may not call a tool of this server; null if it may, and for a tool that no list has: the server knows better. */
   #refusal(key: string, name: string, role: string): string | null {
     const backing = this.#deployment.backings.find(({ server }) => (server.kind === "mcp" ? `mcp-${server.name}` : server.name) === key);
-    const tool = backing?.mcp?.list.last?.tools.find((tool) => tool.name === name);
-    if (backing === undefined || tool === undefined) return null;
-    const allowed = mayUse(this.#deployment.rules, role, { source: backing.server.name, tool });
+    const item = backing?.mcp?.base.last("tools")?.items.find((tool) => tool["name"] === name);
+    if (backing === undefined || item === undefined) return null;
+    const qualified = qualifiedName(backing.server.name, name);
+    const allowed = mayUse(this.#deployment.rules, role, { name, qualified, item });
     return allowed ? null : `Tool '${name}' is disabled for role '${role}'`;
   }
 

@@ -1,0 +1,43 @@
+import { isJsonObject, type JsonObject, parseJson } from "@agent-env/protocol";
+import type { Sql } from "../seam.ts";
+import type { Era } from "./channel.ts";
+
+/** What a server says of itself in one era. */
+export type Greeting = { readonly capabilities: JsonObject; readonly instructions: string | null };
+/** The same in each era that it speaks, and when it was asked. */
+export type Greetings = { readonly legacy: Greeting | null; readonly modern: Greeting | null; readonly askedMs: number };
+
+export const NEVER_ASKED: Greetings = { legacy: null, modern: null, askedMs: 0 };
+
+/** A server's own words, from the result of `initialize` or `server/discover`. */
+export function greetingOf(result: JsonObject): Greeting {
+  const { capabilities, instructions } = result;
+  return {
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
+    instructions: typeof instructions === "string" && instructions !== "" ? instructions : null,
+  };
+}
+
+/** The era in which a call of a client goes out: the client's own, where the server speaks it. */
+export function eraFor(greetings: Greetings, wanted: Era): Era {
+  const other = wanted === "modern" ? "legacy" : "modern";
+  return greetings[wanted] === null && greetings[other] !== null ? other : greetings[wanted] === null ? "legacy" : wanted;
+}
+
+/** Keeps what a server said, so that a deployment that left memory needn't ask again. */
+export function rememberGreetings(sql: Sql, server: string, greetings: Greetings): void {
+  sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)", factName(server), JSON.stringify(greetings));
+}
+
+/** What a server said when it was last asked. */
+export function rememberedGreetings(sql: Sql, server: string): Greetings {
+  const text = sql.exec("SELECT value FROM facts WHERE name = ?", factName(server))[0]?.["value"];
+  const stored = typeof text === "string" ? parseJson(text) : null;
+  if (!isJsonObject(stored)) return NEVER_ASKED;
+  const read = (said: unknown) => (isJsonObject(said) ? greetingOf(said) : null);
+  return { legacy: read(stored["legacy"]), modern: read(stored["modern"]), askedMs: Number(stored["askedMs"]) };
+}
+
+function factName(server: string): string {
+  return `greetings ${server}`;
+}

@@ -1,0 +1,31 @@
+import type { HeldCall } from "./held-call.ts";
+
+const MAX_HELD = 200;
+
+/** Calls that wait for a modern client to come back with answers. Each may be taken up once. */
+export class HeldCalls {
+  readonly #held = new Map<string, { readonly call: HeldCall; readonly timer: ReturnType<typeof setTimeout> }>();
+  readonly #waitMs: number;
+
+  constructor(waitMs: number) {
+    this.#waitMs = waitMs;
+  }
+
+  /** Keeps a call; gives the number under which it is taken up. Null: too many are waiting. */
+  keep(call: HeldCall): string | null {
+    if (this.#held.size >= MAX_HELD) return null;
+    const number = crypto.randomUUID();
+    const timer = setTimeout(() => this.take(number)?.giveUp("the client did not come back"), this.#waitMs);
+    this.#held.set(number, { call, timer });
+    return number;
+  }
+
+  /** Takes a call up; undefined where nothing is held under that number any more. */
+  take(number: string): HeldCall | undefined {
+    const held = this.#held.get(number);
+    if (held === undefined) return undefined;
+    clearTimeout(held.timer);
+    this.#held.delete(number);
+    return held.call;
+  }
+}

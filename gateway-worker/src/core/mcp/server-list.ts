@@ -1,0 +1,144 @@
+import { isJsonObject, type JsonObject } from "@agent-env/protocol";
+import { within } from "../timing.ts";
+import type { Channel } from "./channel.ts";
+import { KINDS, type ListKind } from "./item-kinds.ts";
+import type { Link, Outcome, Trouble } from "./link.ts";
+import { badHeaderParams } from "./param-headers.ts";
+
+const LIST_MS = 30_000;
+const WAIT_WITH_OLD_MS = 5_000;
+const MAX_PAGES = 1_000;
+const MAX_ITEMS = 10_000;
+
+/** One list of a server as last read. `isStream`: it came as one. */
+export type Reading = { readonly items: readonly JsonObject[]; readonly warnings: readonly string[]; readonly isStream: boolean };
+
+export type ServerListOptions = {
+  readonly kind: ListKind;
+  readonly link: Link;
+  readonly channel: Channel;
+  readonly now: () => number;
+  readonly stored: readonly JsonObject[] | null;
+  readonly changed: (items: readonly JsonObject[]) => void;
+};
+
+/** Keeps one list of one server: the last good one counts while the server is slow or away. */
+export class ServerList {
+  readonly #options: ServerListOptions;
+  #last: Reading | null;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<Trouble | null> | null = null;
+  #trouble: Trouble | null = null;
+
+  constructor(options: ServerListOptions) {
+    this.#options = options;
+    this.#last = options.stored === null ? null : { items: options.stored, warnings: [], isStream: false };
+  }
+
+  /** The last good list; null if there was none yet. */
+  get last(): Reading | null {
+    return this.#last;
+  }
+
+  /** What is wrong with the list: with the last good one, or why there is no newer one. */
+  get warnings(): readonly string[] {
+    const trouble = this.#trouble === null ? [] : [`${KINDS[this.#options.kind].method}: ${this.#trouble.detail}`];
+    return [...(this.#last?.warnings ?? []), ...trouble];
+  }
+
+  /** Reads a list that is older than `ms`: waits for it where there is none yet, else for 5 s at most. */
+  async freshen(ms: number): Promise<void> {
+    const { now, link } = this.#options;
+    if (now() - this.#readAt < ms) return;
+    // a server that is away has the list read again when it is back
+    if (link.state.status !== "up") return link.look();
+    const reading = this.read();
+    if (this.#last === null) await reading;
+    else await within(reading, WAIT_WITH_OLD_MS);
+  }
+
+  /** Reads the list again, once for all who ask meanwhile. Null when it went well. */
+  read(): Promise<Trouble | null> {
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #readOnce(): Promise<Trouble | null> {
+    this.#trouble = await this.#readAll();
+    return this.#trouble;
+  }
+
+  async #readAll(): Promise<Trouble | null> {
+    const { kind, now, changed } = this.#options;
+    const items: JsonObject[] = [];
+    const warnings: string[] = [];
+    const seen = new Set<string>();
+    let isStream = false;
+    let cursor: string | undefined;
+    for (let page = 0; ; page++) {
+      const outcome = await this.#readPage(cursor);
+      if ("trouble" in outcome) return outcome.trouble;
+      isStream = outcome.isStream;
+      const result = outcome.reply["result"];
+      if (!isJsonObject(result)) {
+        if (page === 0 && isMethodUnknown(outcome.reply)) break;
+        return { reason: "bad_answer", detail: errorText(outcome.reply), delivered: true };
+      }
+      const listed = result[KINDS[kind].key];
+      if (!Array.isArray(listed)) return { reason: "bad_answer", detail: `its result has no list of ${kind}`, delivered: true };
+      this.#take(listed, items, warnings);
+      const next = result["nextCursor"];
+      if (typeof next !== "string") break;
+      const stop = stopAt({ isRepeated: seen.has(next), pages: page + 1, items: items.length, kind });
+      if (stop !== null) {
+        warnings.push(`${KINDS[kind].method}: ${stop}; the rest is not listed`);
+        break;
+      }
+      seen.add(next);
+      cursor = next;
+    }
+    const isNew = JSON.stringify(items) !== JSON.stringify(this.#last?.items);
+    this.#last = { items, warnings, isStream };
+    this.#readAt = now();
+    if (isNew) changed(items);
+    return null;
+  }
+
+  async #readPage(cursor: string | undefined): Promise<Outcome> {
+    const { kind, link, channel } = this.#options;
+    const message: JsonObject = { jsonrpc: "2.0", method: KINDS[kind].method, ...(cursor === undefined ? {} : { params: { cursor } }) };
+    const ask = { message, silenceMs: LIST_MS, heard: () => undefined };
+    const outcome = await link.request(channel, ask, true);
+    const again = "trouble" in outcome && outcome.trouble.reason === "refused";
+    return again ? await link.request(channel, ask, true) : outcome;
+  }
+
+  #take(listed: readonly unknown[], items: JsonObject[], warnings: string[]): void {
+    const { kind, channel } = this.#options;
+    const { method, isItem, lacks, nameKey } = KINDS[kind];
+    for (const item of listed) {
+      const name = isJsonObject(item) ? (item[nameKey] ?? null) : null;
+      const why = isItem(item) ? (kind === "tools" && channel.era === "modern" ? badHeaderParams(item) : null) : lacks;
+      if (isItem(item) && why === null) items.push(item);
+      else warnings.push(`${method}: ${JSON.stringify(name)} is not listed: ${why}`);
+    }
+  }
+}
+
+function stopAt({ isRepeated, pages, items, kind }: { isRepeated: boolean; pages: number; items: number; kind: ListKind }): string | null {
+  if (isRepeated) return "a cursor came twice";
+  if (pages >= MAX_PAGES) return `more than ${MAX_PAGES} pages`;
+  return items >= MAX_ITEMS ? `more than ${MAX_ITEMS} ${kind}` : null;
+}
+
+function isMethodUnknown(reply: JsonObject): boolean {
+  const error = reply["error"];
+  return isJsonObject(error) && error["code"] === -32601;
+}
+
+function errorText(reply: JsonObject): string {
+  const error = reply["error"];
+  return isJsonObject(error) ? `error ${JSON.stringify(error["code"])}` : "no result";
+}
