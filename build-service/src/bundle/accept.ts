@@ -10,6 +10,7 @@ import type { EntrySources } from "./entry-sources.ts";
 import type { ResolvedEntity } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
 import { isTable } from "./toml.ts";
+import { probably, unknownKeys } from "./unknown-names.ts";
 
 /** What an entity's type may ask while it judges it. `sources` is null for an entity without a folder. */
 export function acceptContext(options: {
@@ -32,10 +33,7 @@ export function acceptContext(options: {
     const stored = type.kind === "artifact" ? others.filter((key) => insteadOfStoredName(key) !== undefined) : [];
     for (const key of stored) problem("environment", `${key}: is how the store calls it: write ${insteadOfStoredName(key)}`);
     const unknown = others.filter((key) => !stored.includes(key));
-    if (unknown.length > 0) {
-      const takes = [...known, "type", "id"].join(", ");
-      problem("unknown-key", `unknown ${unknown.length === 1 ? "key" : "keys"} ${listed(unknown)}: ${type.type} takes ${takes}`);
-    }
+    if (unknown.length > 0) problem("unknown-key", unknownKeys(unknown, type.type, [...known, "type", "id"]));
     const fields: Record<string, FieldValue> = {};
     for (const [key, kind] of Object.entries(type.tomlKeys)) {
       const value = config[key];
@@ -50,9 +48,12 @@ export function acceptContext(options: {
     const { environment_name: _declared, ...fields } = accepted();
     const provider = config["env_provider_type"] ?? "gateway";
     if (typeof provider === "string" && !Object.hasOwn(registry.envProviders, provider)) {
-      const names = Object.keys(registry.envProviders).sort().join(", ");
+      const names = Object.keys(registry.envProviders).sort();
       const why = whyUnavailable(registry, "env provider", provider);
-      problem("unknown-provider", `env_provider_type: there is no provider ${shownValue(provider)}: installed are ${names}${why}`);
+      problem(
+        "unknown-provider",
+        `env_provider_type: there is no provider ${shownValue(provider)}${probably([provider], names)}: installed are ${names.join(", ")}${why}`,
+      );
     }
     const name = namedBy === null ? null : await environmentName(namedBy);
     return {

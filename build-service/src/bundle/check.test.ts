@@ -68,7 +68,7 @@ describe("B5 refusals of env folders", () => {
     [
       "a provider that isn't installed",
       server("a", `${environmentName("a")}env_provider_type = "gatway"\n`),
-      ['unknown-provider envs/a: env.toml: env_provider_type: there is no provider "gatway": installed are gateway, server'],
+      ['unknown-provider envs/a: env.toml: env_provider_type: there is no provider "gatway" (probably "gateway"): installed are gateway, server'],
     ],
     [
       "a provider that deploys one MCP server, on a website and a multi",

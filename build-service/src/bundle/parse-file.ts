@@ -4,7 +4,8 @@ import { readJsonFile, readTomlFile } from "./config-file.ts";
 import type { Item } from "./listing.ts";
 import type { ParsedEntries } from "./parse.ts";
 import { declaredIdentity, nameProblems, withoutIdentity } from "./parse-entry.ts";
-import { listed, shownText, shownValue } from "./shown.ts";
+import { shownText, shownValue } from "./shown.ts";
+import { unknownKeys } from "./unknown-names.ts";
 
 const SUFFIX = { tasks: ".json", evals: ".toml" } as const;
 
@@ -81,8 +82,7 @@ function parseEval(item: Item, name: string, idRoot: string): ParsedEntries {
   const config = read.value;
   const unknown = Object.keys(config).filter((key) => !EVAL_KEYS.includes(key));
   const shape = (message: string): void => void problems.push({ code: "eval-shape", path, message });
-  if (unknown.length > 0)
-    shape(`unknown ${unknown.length === 1 ? "key" : "keys"} ${listed(unknown)}: an eval takes ${EVAL_KEYS.join(", ")}`);
+  if (unknown.length > 0) shape(unknownKeys(unknown, "an eval", EVAL_KEYS));
   if (!Array.isArray(config["tasks"]) || config["tasks"].length === 0) {
     shape(`tasks: expected a list of at least one task, and found ${config["tasks"] === undefined ? "none" : shownValue(config["tasks"])}`);
   }

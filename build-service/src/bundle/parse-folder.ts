@@ -53,8 +53,10 @@ export function parseFolderEntry(folder: Folder, item: Item, idRoot: string): Pa
 
 /** Whether what can't be read is the folder itself, or a file that says what the entry is. All else is told of by the check. */
 function decidesAll(problem: Problem, path: string): boolean {
-  const deciding = ["", "/Dockerfile", "/SKILL.md", ...Object.values(TOML_OF).map((toml) => `/${toml}`)];
-  return deciding.some((below) => problem.path === shownText(`${path}${below}`));
+  const tomls = Object.values(TOML_OF).filter((toml) => toml !== null);
+  return (
+    problem.path === shownText(path) || ["Dockerfile", "SKILL.md", ...tomls].some((name) => problem.path === shownText(`${path}/${name}`))
+  );
 }
 
 function tomlConfig(toml: Item | undefined, path: string, problems: Problem[]): Pick<FolderEntry, "config" | "configText"> {

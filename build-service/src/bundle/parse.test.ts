@@ -210,7 +210,7 @@ describe("what can't be parsed is refused, all of it at once", () => {
       },
       [
         "eval-shape evals/c.toml: tasks: expected a list of at least one task, and found none",
-        'eval-shape evals/c.toml: unknown key "taks": an eval takes tasks, type, id',
+        'eval-shape evals/c.toml: unknown key "taks" (probably "tasks"): an eval takes tasks, type, id',
         "eval-shape evals/d.toml: tasks: expected a list of at least one task, and found []",
         "task-shape tasks/a.json: a task is a JSON array of steps, objects with the texts `id` and `type`; found {}",
         'task-shape tasks/b.json: a task is a JSON array of steps, objects with the texts `id` and `type`; step 2 is {"id":"y"}',

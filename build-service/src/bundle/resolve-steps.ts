@@ -11,6 +11,7 @@ import { listed, shownText, shownValue } from "./shown.ts";
 import { dependencies, stepsBefore } from "./step-order.ts";
 import { outputNamed, outputProblems, type TaskOutput, taskOutputs } from "./task-outputs.ts";
 import { undeclaredRefs } from "./undeclared-refs.ts";
+import { probably } from "./unknown-names.ts";
 
 type Resolving = {
   readonly entry: TaskEntry;
@@ -105,7 +106,8 @@ function versionBeside(parent: Readonly<Record<string, unknown>>, versionPath: s
 function unknownStep(type: string, registry: Registry): string {
   const why = whyUnavailable(registry, "step type", type);
   if (why === "" && isStepOfOriginal(type)) return `${shownValue(type)} is a step type of the original that isn't supported yet`;
-  return `there is no step type ${shownValue(type)}: known are ${stepTypeNames(registry).join(", ")}${why}`;
+  const known = stepTypeNames(registry);
+  return `there is no step type ${shownValue(type)}${probably([type], known)}: known are ${known.join(", ")}${why}`;
 }
 
 function dependencyProblems(entry: TaskEntry, step: Step): Problem[] {

@@ -180,7 +180,7 @@ describe("B5 references", () => {
         "infra-type envs/s: service_db is no type of a bundle's env: a run that needs one will build it, and none does yet; [envs] default_service_db_env_id, which will choose another, isn't used yet",
         'unknown-type artifacts/c: there is no artifact type "cli": known are docker_image, environment, environment_universe, file, file_artifact_universe',
         'unknown-type envs/a: there is no env type "mcp": known are mcp_server, multi, website',
-        `unknown-type tasks/t.json: step 'a': there is no step type "deploy_evn": known are ${stepTypeNames(BUILT_IN).join(", ")}`,
+        `unknown-type tasks/t.json: step 'a': there is no step type "deploy_evn" (probably "deploy_env"): known are ${stepTypeNames(BUILT_IN).join(", ")}`,
         "unknown-type tasks/t.json: step 'c': \"review\" is a step type of the original that isn't supported yet",
       ],
     ],

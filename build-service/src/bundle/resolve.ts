@@ -11,6 +11,7 @@ import { resolveImages } from "./resolve-images.ts";
 import { resolveTask } from "./resolve-steps.ts";
 import type { BuiltImage, Resolved, ResolvedEntity, ResolvedEntry, ResolvedRef, Unresolved } from "./resolved.ts";
 import { shownText, shownValue } from "./shown.ts";
+import { probably } from "./unknown-names.ts";
 
 /** A bundle with its types found, its references replaced by ids and its image keys by what is built (4-bundle §7). */
 export function resolveBundle(bundle: Bundle, registry: Registry): Resolved {
@@ -64,7 +65,7 @@ function unknownType(entry: FolderEntry | EvalEntry, registry: Registry): Proble
   }
   const known = typeNames(registry, entry.kind);
   const why = whyUnavailable(registry, `${entry.kind} type`, entry.type);
-  const message = `there is no ${entry.kind} type ${shownValue(entry.type)}: ${known.length === 0 ? "none is known yet" : `known are ${known.join(", ")}`}${why}`;
+  const message = `there is no ${entry.kind} type ${shownValue(entry.type)}${probably([entry.type], known)}: ${known.length === 0 ? "none is known yet" : `known are ${known.join(", ")}`}${why}`;
   return { code: "unknown-type", path: shownText(entry.path), message };
 }
 

@@ -1,7 +1,7 @@
 import { A2aAgentRecord } from "@agent-env/protocol";
 import { z } from "zod";
 import { issueText } from "../bundle/issue-text.ts";
-import { listed } from "../bundle/shown.ts";
+import { unknownKeys } from "../bundle/unknown-names.ts";
 import { pinnedRef, Ref, typedRef } from "./refs.ts";
 import type { AgentType } from "./type.ts";
 
@@ -24,10 +24,9 @@ export const a2aAgent: AgentType = {
     const fields = { default_env_vars: {}, metadata: {}, ...context.accepted() };
     const read = z.object(Values).safeParse(fields);
     for (const issue of read.error?.issues ?? []) {
-      const takes = `: it takes ${Object.keys(Metadata.shape).join(", ")}`;
       const message =
         issue.code === "unrecognized_keys"
-          ? `metadata: unknown ${issue.keys.length === 1 ? "key" : "keys"} ${listed(issue.keys)}${takes}`
+          ? `metadata: ${unknownKeys(issue.keys, "it", Object.keys(Metadata.shape))}`
           : issueText(issue, fields);
       context.problem("agent-value", message);
     }

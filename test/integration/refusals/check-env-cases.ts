@@ -89,7 +89,7 @@ export const CHECK_PROVIDERS: readonly Refusal[] = [
       ...deploying("a", "b"),
     },
     lines: [
-      'unknown-provider envs/a: env.toml: env_provider_type: there is no provider "gatway": installed are gateway, server',
+      'unknown-provider envs/a: env.toml: env_provider_type: there is no provider "gatway" (probably "gateway"): installed are gateway, server',
       'unknown-provider envs/b: env.toml: env_provider_type: there is no provider "": installed are gateway, server',
     ],
   },

@@ -120,7 +120,7 @@ export const PARSE_CONFIG: readonly Refusal[] = [
     lines: [
       'eval-shape evals/a.toml: unknown key "k": an eval takes tasks, type, id',
       "eval-shape evals/b.toml: tasks: expected a list of at least one task, and found none",
-      'eval-shape evals/b.toml: unknown keys "taks" and "name": an eval takes tasks, type, id',
+      'eval-shape evals/b.toml: unknown keys "taks" and "name" (probably "tasks"): an eval takes tasks, type, id',
     ],
   },
 ];

@@ -107,7 +107,7 @@ export const PLUGIN: readonly PluginRefusal[] = [
       ...loading("a", "b"),
     },
     lines: [
-      'unknown-type artifacts/c: there is no artifact type "chains": known are chain, docker_image, environment, environment_universe, file, file_artifact_universe',
+      'unknown-type artifacts/c: there is no artifact type "chains" (probably "chain"): known are chain, docker_image, environment, environment_universe, file, file_artifact_universe',
       `wrong-kind tasks/load.json: step 'load': artifacts[0].id: "b" is this bundle's artifact of type chain (artifacts/b), and the field takes an artifact of type environment or environment_universe`,
     ],
   },

@@ -14,7 +14,7 @@ export const RESOLVE_TYPES: readonly Refusal[] = [
     tree: { ...server("a"), ...seed("b", 'type = "cli"\n'), ...seed("c", 'type = "enviroment"\n'), ...loading("a", "b", "c") },
     lines: [
       'unknown-type artifacts/b: there is no artifact type "cli": known are docker_image, environment, environment_universe, file, file_artifact_universe',
-      'unknown-type artifacts/c: there is no artifact type "enviroment": known are docker_image, environment, environment_universe, file, file_artifact_universe',
+      'unknown-type artifacts/c: there is no artifact type "enviroment" (probably "environment"): known are docker_image, environment, environment_universe, file, file_artifact_universe',
     ],
   },
   {
@@ -26,7 +26,7 @@ export const RESOLVE_TYPES: readonly Refusal[] = [
     name: "a step type with a typo, and one that isn't supported",
     tree: { ...server("a"), ...steps(deploy("x", { type: "deploy_evn" }), deploy("y", { type: "build_mcp_cli" })) },
     lines: [
-      "unknown-type tasks/t.json: step 'x': there is no step type \"deploy_evn\": known are agent_prompt_response_verifier, aggregate_verifiers, apply_server_config, deploy_agent, deploy_env, deploy_sandbox, env_outcome_verifier, load_artifact, modify_env_tool_access, peer_agents, prompt_agent, register_env_triggers, reset_env, rubrics_verifier, run_code, run_container_unit_tests_verifier, run_docker_container, sync_env_clock, teardown_sandboxes, verify_env_card, verify_env_core_protocol, verify_sandbox",
+      'unknown-type tasks/t.json: step \'x\': there is no step type "deploy_evn" (probably "deploy_env"): known are agent_prompt_response_verifier, aggregate_verifiers, apply_server_config, deploy_agent, deploy_env, deploy_sandbox, env_outcome_verifier, load_artifact, modify_env_tool_access, peer_agents, prompt_agent, register_env_triggers, reset_env, rubrics_verifier, run_code, run_container_unit_tests_verifier, run_docker_container, sync_env_clock, teardown_sandboxes, verify_env_card, verify_env_core_protocol, verify_sandbox',
       "unknown-type tasks/t.json: step 'y': \"build_mcp_cli\" is a step type of the original that isn't supported yet",
     ],
   },
