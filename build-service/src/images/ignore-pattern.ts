@@ -1,0 +1,106 @@
+/** One line of an ignore file as a matcher of whole paths, with `/`. */
+export type IgnorePattern = { readonly isException: boolean; matches(path: string): boolean };
+
+/** Characters that mean something to a regular expression and nothing to a pattern. `^` isn't among them, as in Docker's own. */
+const LITERAL = ".+()|{}$";
+
+/**
+ * A pattern as Docker reads it (moby/patternmatcher). Throws a SyntaxError for one that it refuses. `text` has neither white
+ * space at its ends nor the `!` of an exception.
+ */
+export function ignorePattern(text: string, isException: boolean): IgnorePattern {
+  checkSyntax(text);
+  return { isException, matches: matcherOf(text) };
+}
+
+/** A pattern without wildcards is compared as it stands; `**` at an end too. Everything else becomes a regular expression. */
+function matcherOf(text: string): (path: string) => boolean {
+  const characters = [...text];
+  let source = "";
+  let kind: "exact" | "prefix" | "suffix" | "expression" = "exact";
+  let at = 0;
+  for (let turn = 0; at < characters.length; turn++) {
+    const character = characters[at++] ?? "";
+    if (character === "*" && characters[at] === "*") {
+      at++;
+      if (characters[at] === "/") at++;
+      if (at < characters.length) {
+        source += "(.*/)?";
+        kind = "expression";
+      } else if (kind === "exact") kind = "prefix";
+      else {
+        source += ".*";
+        kind = "expression";
+      }
+      if (turn === 0) kind = "suffix";
+    } else if (character === "*" || character === "?") {
+      source += character === "*" ? "[^/]*" : "[^/]";
+      kind = "expression";
+    } else if (LITERAL.includes(character)) source += `\\${character}`;
+    else if (character === "\\" && at < characters.length) {
+      source += `\\${characters[at++]}`;
+      kind = "expression";
+    } else {
+      source += character;
+      if (character === "[" || character === "]") kind = "expression";
+    }
+  }
+  if (kind === "exact") return (path) => path === text;
+  if (kind === "prefix") return (path) => path.startsWith(text.slice(0, -2));
+  if (kind === "suffix") {
+    const suffix = text.slice(2);
+    return (path) => path.endsWith(suffix) || `/${path}` === suffix;
+  }
+  const expression = new RegExp(`^(?:${inUnicodeMode(source)})$`, "su");
+  return (path) => expression.test(path);
+}
+
+/** Go's regular expressions take a lone `]`, a `]` that opens a class, and any escaped punctuation; JavaScript's don't. */
+function inUnicodeMode(source: string): string {
+  let inClass = false;
+  let isFirst = false;
+  return source.replace(/\\([\s\S])|\[\^|[\s\S]/gu, (token, escaped: string | undefined) => {
+    const first = isFirst;
+    isFirst = false;
+    if (escaped !== undefined) return /[\^$\\.*+?()[\]{}|/\w-]/.test(escaped) ? (escaped === "-" && !inClass ? "-" : token) : escaped;
+    if (token.startsWith("[") && !inClass) {
+      inClass = true;
+      isFirst = true;
+      return token;
+    }
+    if (token.startsWith("[")) return token.replace("[", "\\[");
+    if (token !== "]") return token;
+    if (!inClass || first) return "\\]";
+    inClass = false;
+    return token;
+  });
+}
+
+/** What Go's `filepath.Match` calls a bad pattern: a class that isn't closed or holds no range, an escape of nothing. */
+function checkSyntax(text: string): void {
+  const characters = [...text];
+  const bad = (): never => {
+    throw new SyntaxError(`${JSON.stringify(text)} is no pattern: a [ or a \\ in it isn't ended`);
+  };
+  let at = 0;
+  const member = (): void => {
+    if (at >= characters.length || characters[at] === "-" || characters[at] === "]") bad();
+    if (characters[at] === "\\") at++;
+    if (at >= characters.length) bad();
+    at++;
+    if (at >= characters.length) bad();
+  };
+  while (at < characters.length) {
+    const character = characters[at++];
+    if (character === "\\" && at++ >= characters.length) bad();
+    if (character !== "[") continue;
+    if (characters[at] === "^") at++;
+    for (let ranges = 0; ranges === 0 || characters[at] !== "]"; ranges++) {
+      member();
+      if (characters[at] !== "-") continue;
+      at++;
+      member();
+    }
+    at++;
+  }
+}
