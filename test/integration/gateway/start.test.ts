@@ -100,7 +100,10 @@ describe.each(HOSTS)("start on the $host host", ({ start }) => {
     await held.close();
     const items = kept(await mcpFixture({ name: "items", tools: [] }));
     const gateway = await started({ record: { servers: [website("shop", held), mcp("items", items)] }, waitUntilReady: false });
-    await until("the site was tried", 5_000, async () => (await raw(gateway, "/health")).text.includes("refused"));
+    await until("only the site is waited for", 5_000, async () => {
+      const { text } = await raw(gateway, "/health");
+      return text.includes("refused") && !text.includes("items");
+    });
     const health = await raw(gateway, "/health");
     expect([health.status, health.json()]).toEqual([
       503,
@@ -167,9 +170,9 @@ describe.each(HOSTS)("start on the $host host", ({ start }) => {
       { "agentenv.io/error": { reason: "server_down", server: "items", delivered: false } },
     ]);
     expect((await call("stock_count")).json()).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "7" }] } });
-    const listed = (await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" })).json() as {
-      result: { tools: { name: string }[] };
-    };
+    const [listed] = messagesIn(await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" })) as [
+      { result: { tools: { name: string }[] } },
+    ];
     expect(listed.result.tools.map(({ name }) => name)).toEqual(["items_add", "stock_count"]);
     expect(await serverOf(gateway, "items")).toMatchObject({ status: "down", reason: "connection refused" });
     const health = await raw(gateway, "/health");
