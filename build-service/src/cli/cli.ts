@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   gateway: async () => (await import("./commands/gateway.ts")).gatewayCommand,
   plugin: async () => (await import("./commands/plugin.ts")).pluginCommand,
   config: async () => (await import("./commands/config.ts")).configCommand,
+  store: async () => (await import("./commands/store.ts")).storeCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
   gc: async () => (await import("./commands/gc.ts")).gcCommand,
 };

@@ -23,8 +23,8 @@ export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 const Success = z.object({ result: z.unknown() });
 const Envelope = z.object({ success: z.boolean(), errors: z.array(z.object({ code: z.number() })).default([]) });
 
-export function apiOver(setting: CloudflareRecords, exchange: Exchange): Api {
-  const target = namespaceName(setting);
+/** `target` is what messages are about. */
+export function apiOver(setting: CloudflareRecords, exchange: Exchange, target = namespaceName(setting)): Api {
   return async ({ method, path, body }) => {
     const what = `${method} ${path}`;
     const { answer } = await exchange({
