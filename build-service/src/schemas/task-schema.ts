@@ -10,7 +10,7 @@ export function taskSchema({ steps }: Pick<Registry, "steps">): JsonSchema {
     title: "a plugin's step",
     type: "object",
     required: ["id", "type"],
-    properties: { ...common(), type: { type: "string", not: { enum: steps.map(({ type }) => type) } } },
+    properties: { ...common(), type: { type: "string", minLength: 1, not: { enum: steps.map(({ type }) => type) } } },
   };
   return { type: "array", items: { anyOf: [...steps.map(stepSchema), ofPlugin] } };
 }

@@ -16,7 +16,7 @@ export function tomlSchema({ types }: Pick<Registry, "types">, kind: Kind): Json
     title: "a plugin's type",
     type: "object",
     required: ["type"],
-    properties: { type: { type: "string", not: { enum: known } } },
+    properties: { type: { type: "string", pattern: "\\S", not: { enum: known } } },
   };
   return { type: "object", anyOf: [...own.map(typeSchema), ofPlugin] };
 }
@@ -28,8 +28,8 @@ function typeSchema(type: BundleType): JsonSchema {
     type: { description: TOML_HELP["type"], const: type.type },
     id: { description: TOML_HELP["id"], type: "string", pattern: "^@local/" },
   };
-  const required = LEFT_OUT.has(type.type) ? {} : { required: ["type"] };
-  return { title: type.type, type: "object", additionalProperties: false, ...required, properties };
+  const required = [...(LEFT_OUT.has(type.type) ? [] : ["type"]), ...(type.kind === "eval" ? ["tasks"] : [])];
+  return { title: type.type, type: "object", additionalProperties: false, required, properties };
 }
 
 /** The help for a key: of that type, else of its kind. */
@@ -43,7 +43,7 @@ function keySchema(type: BundleType, key: string, kind: KeyKind): JsonSchema {
   const ref = type.tomlRefs.find(({ path }) => path === key);
   if (ref !== undefined) return imageKeys(type).includes(key) ? imageSchema(ref) : refSchema(ref);
   const inList = type.tomlRefs.find(({ path }) => path === `${key}[]`);
-  if (inList !== undefined) return { type: "array", items: refSchema(inList) };
+  if (inList !== undefined) return { type: "array", items: refSchema(inList), ...(type.kind === "eval" ? { minItems: 1 } : {}) };
   return { type: JSON_TYPE[kind] };
 }
 
