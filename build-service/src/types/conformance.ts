@@ -17,8 +17,8 @@ export async function conformanceFindings(type: BundleType, registry: Registry):
   const keys = keyFindings(type);
   // With a reference at no key, no config can be made that uses it.
   if (keys.length > 0) return keys;
+  if (type.kind === "env" && type.writes !== "record") return ["it is an env type and reads its folder, so no bundle can use it"];
   return [
-    ...(type.kind === "env" && type.writes !== "record" ? ["it is an env type and reads its folder, so no bundle can use it"] : []),
     ...(await thrown("accept", () => closedKeyFindings(type, registry))),
     ...(await thrown("accept", () => valueFindings(type, registry))),
     ...(await thrown("write", () => writeFindings(type))),

@@ -16,13 +16,12 @@ export type Extension = {
   read?(record: AnyRecord): Fields;
 };
 
-type RecordEnvType = Extract<EnvType, { readonly writes: "record" }>;
-
 /**
  * A type built on `mcp_server`, `website` or `multi` (4-bundle §13.5): it is written, tracked and deployed like that one, and
- * has keys of its own. The core's keys come first; an extension can't redefine one.
+ * has keys of its own. The core's keys come first. Throws a TypeError for a key that the core has.
  */
-export function extendsType(core: RecordEnvType, own: Extension): RecordEnvType {
+export function extendsType(core: EnvType, own: Extension): EnvType {
+  if (core.writes !== "record") throw new TypeError(`${own.type}: ${core.type} is written from its folder, so nothing can be built on it`);
   const twice = Object.keys(own.tomlKeys ?? {}).filter((key) => key in core.tomlKeys);
   if (twice.length > 0) throw new TypeError(`${own.type}: ${twice.join(", ")}: is a key of ${core.type} already`);
   const { tomlKeys = {}, tomlRefs = [], accept, write, read } = own;

@@ -4,7 +4,7 @@ import type { Problem } from "@agent-env/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentEnv, agentEnv, NO_DOCKER } from "../../fixtures/agent-env.ts";
 import { type FolderTree, temporaryFolder, writeTree } from "../../fixtures/folder.ts";
-import { linkAgentEnv, pluginPackage, projectOf, ROBOTS } from "../../fixtures/plugins.ts";
+import { DIARIES, linkAgentEnv, pluginPackage, projectOf, ROBOTS } from "../../fixtures/plugins.ts";
 
 const COMMAND = "export default ({ argv, settings, print }) => { print(JSON.stringify({ argv, settings })); return 7; };\n";
 const DOCKERFILE = "FROM agent-env/sdk:0.1.0\nCOPY . .\n";
@@ -26,6 +26,7 @@ const TROUBLED: FolderTree = {
       "car.js": 'export default { kind: "env", type: "cart" };\n',
     },
   ),
+  ...DIARIES,
   ...pluginPackage("rivals", { envTypes: { robot: "robot.js" } }, { "robot.js": "export default {};\n" }),
   ...pluginPackage("old", { taskSteps: { jump: "jump.js" } }, {}, { peerDependencies: { "agent-env": "^9.0.0" } }),
   "node_modules/odd/package.json": '{"name": "odd", "agentEnv": {"format": 3}}',
@@ -33,7 +34,10 @@ const TROUBLED: FolderTree = {
 };
 
 describe("plugins of a project on the command line", () => {
-  const project = temporaryFolder({ ...projectOf("@acme/robots", "broken", "odd", "old", "plain", "rivals", "tidy"), ...TROUBLED });
+  const project = temporaryFolder({
+    ...projectOf("@acme/robots", "broken", "diaries", "odd", "old", "plain", "rivals", "tidy"),
+    ...TROUBLED,
+  });
   let cli: AgentEnv;
   beforeAll(() => {
     linkAgentEnv(project.path);
@@ -48,8 +52,9 @@ describe("plugins of a project on the command line", () => {
     const { exitCode, out } = await cli.run("plugin", "list");
     expect(exitCode).toBe(0);
     expect(out.split("\n").map((line) => line.trim().replace(/ {2,}/g, " | "))).toEqual([
-      "@acme/robots | 1.2.3 | a dependency | adds env type robot, env type storefront, env type diary, step type wave, env provider cloud, env provider single; not in effect: robot (name-conflict)",
+      "@acme/robots | 1.2.3 | a dependency | adds env type robot, env type storefront, step type wave, env provider cloud, env provider single; not in effect: robot (name-conflict)",
       "broken | 1.2.3 | a dependency | adds env type rocket, env type boat, env type car, env type gone, bundle nowhere; not in effect: rocket (load-failed), boat (invalid-plugin), car (invalid-plugin), gone (load-failed), nowhere (load-failed)",
+      "diaries | 1.2.3 | a dependency | adds env type diary",
       "odd | a dependency | its package.json: agentEnv.format: expected 1, and found 3",
       "old | 1.2.3 | a dependency | adds step type jump; not in effect: jump (incompatible-core)",
       "rivals | 1.2.3 | a dependency | adds env type robot; not in effect: robot (name-conflict)",
@@ -108,10 +113,11 @@ describe("plugins of a project on the command line", () => {
       exitCode: 0,
       out: expect.stringContaining("tidy: all of it is in effect\n"),
     });
-    const failed = await cli.run("plugin", "check", "old", "rivals");
+    const failed = await cli.run("plugin", "check", "diaries", "old", "rivals");
     expect(failed.exitCode).toBe(1);
     expect(failed.out).toBe(
       [
+        "diaries: env type diary: it is an env type and reads its folder, so no bundle can use it",
         'old: step type jump: incompatible-core: the plugin "old" is for agent-env ^9.0.0, and this is 0.1.0',
         'rivals: env type robot: name-conflict: the plugins "@acme/robots" and "rivals" both have one, so neither counts: [plugins."@acme/robots"] names = ["robot"] would give it to that one',
         "not all of it is in effect",
@@ -148,7 +154,7 @@ describe("plugins of a project on the command line", () => {
 
   test("a plugin that isn't there is named with those there are", async () => {
     expect((await cli.run("plugin", "show", "nope", "--no-load")).err).toBe(
-      "nope: no such plugin\n  this project's are @acme/robots, broken, odd, old, rivals, tidy\n  Next: add it to the project's dependencies, or to [plugins] packages\n",
+      "nope: no such plugin\n  this project's are @acme/robots, broken, diaries, odd, old, rivals, tidy\n  Next: add it to the project's dependencies, or to [plugins] packages\n",
     );
   });
 

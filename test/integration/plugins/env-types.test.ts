@@ -8,10 +8,10 @@ import { checkedLines } from "../../fixtures/bundle-problems.ts";
 import { type FolderTree, temporaryFolder, writeTree } from "../../fixtures/folder.ts";
 import { changes, lines, make } from "../../fixtures/make-bundle.ts";
 import { memoryStore } from "../../fixtures/memory-store.ts";
-import { linkAgentEnv, projectOf, ROBOTS } from "../../fixtures/plugins.ts";
+import { DIARIES, linkAgentEnv, projectOf, ROBOTS } from "../../fixtures/plugins.ts";
 import { recordingBuilder } from "../../fixtures/recording-builder.ts";
 
-const project = temporaryFolder({ ...projectOf("@acme/robots"), ...ROBOTS });
+const project = temporaryFolder({ ...projectOf("@acme/robots", "diaries"), ...ROBOTS, ...DIARIES });
 let registry: Registry;
 beforeAll(async () => {
   linkAgentEnv(project.path);
