@@ -10,6 +10,8 @@ type Open = { readonly request: JsonObject; readonly answered: (reply: JsonObjec
 export class HeldCall {
   readonly #cancel: (reason: string) => void;
   readonly #open = new Map<string, Open>();
+  /** What the client has been shown: the server may ask more before the client is back. */
+  #shown: readonly string[] = [];
   #outcome: Outcome | null = null;
   #isDone = false;
   #step = Promise.withResolvers<void>();
@@ -48,6 +50,7 @@ export class HeldCall {
 
   /** What is to be answered. */
   questions(): { readonly questions: ReadonlyMap<string, JsonObject> } {
+    this.#shown = [...this.#open.keys()];
     const asked = [...this.#open].map(([key, { request }]): [string, JsonObject] => [key, inputRequest(request)]);
     return { questions: new Map(asked) };
   }
@@ -55,10 +58,13 @@ export class HeldCall {
   /** Gives the client's answers to the server. False: some are missing, and none was given. */
   answer(responses: unknown): boolean {
     const given = isJsonObject(responses) ? responses : {};
-    if ([...this.#open.keys()].some((key) => !isJsonObject(given[key]))) return false;
-    for (const [key, { request, answered }] of this.#open) answered(resultAnswer(request["id"], given[key]));
-    this.#open.clear();
+    if (this.#shown.some((key) => !isJsonObject(given[key]))) return false;
     this.#step = Promise.withResolvers<void>();
+    for (const key of this.#shown) {
+      const open = this.#open.get(key);
+      this.#open.delete(key);
+      open?.answered(resultAnswer(open.request["id"], given[key]));
+    }
     return true;
   }
 
