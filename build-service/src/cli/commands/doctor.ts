@@ -8,6 +8,7 @@ import { stateDirOf } from "../../run/state-dir.ts";
 import { verifierProblem } from "../../run/verifiers/language.ts";
 import type { AddCommand } from "../cli.ts";
 import { type Io, printDocument } from "../io.ts";
+import { storeFindings } from "../store-findings.ts";
 
 /** One thing that agent-env needs or can use, and what mends it where it is missing. */
 export type Finding = {
@@ -27,6 +28,7 @@ export const doctorCommand: AddCommand = (parent, io, end) => {
       const findings = [
         nodeFinding(),
         stateFinding(io),
+        ...(await storeFindings(io.settings())),
         ...(await sandboxFindings()),
         ...(await standInFindings()),
         pythonFinding(io.settings().verifiers()),
