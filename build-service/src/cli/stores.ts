@@ -1,5 +1,4 @@
 import { stateDirOf } from "../run/state-dir.ts";
-import { hasLocalStore } from "../store/local.ts";
 import { openStore, recordsSetting } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import type { Io } from "./io.ts";
@@ -14,24 +13,16 @@ export async function reading<T>(io: Io, read: (store: Store) => Promise<T>): Pr
   }
 }
 
-/** Judges by what is stored, then writes: where nothing is stored yet, a store is made only when `check` has passed. */
+/** Judges by what is stored, then writes: a store is opened for writing, and made, only when `check` has passed. */
 export async function checkedWriting<Checked, T>(
   io: Io,
   check: (store: Store) => Promise<Checked>,
   write: (store: Store, checked: Checked) => Promise<T>,
 ): Promise<T> {
-  const stateDir = stateDirOf(io.env);
-  if (!hasLocalStore(stateDir)) {
-    const checked = await reading(io, check);
-    return writing(io, (store) => write(store, checked));
-  }
-  return writing(io, async (store) => write(store, await check(store)));
-}
-
-async function writing<T>(io: Io, write: (store: Store) => Promise<T>): Promise<T> {
+  const checked = await reading(io, check);
   const store = await openStore(recordsSetting(io.settings()), stateDirOf(io.env), "write");
   try {
-    return await write(store);
+    return await write(store, checked);
   } finally {
     await store.close();
   }

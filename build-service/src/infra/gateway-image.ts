@@ -7,7 +7,7 @@ import { ensureBuilt } from "../images/ensure.ts";
 import { imageRecordFields } from "../images/record-fields.ts";
 import { latestVersion, putNextVersion, readVersion } from "../store/versions.ts";
 import { gatewayBundle } from "./gateway-bundle.ts";
-import { sourceOf } from "./image-source.ts";
+import { onPlatform, sourceOf } from "./image-source.ts";
 
 const INPUTS = "build_inputs_sha256";
 
@@ -73,29 +73,68 @@ async function storedImage({ store, gatewayEnvId }: GatewayPlace, source: ImageS
 }
 
 /** One process writes at a time; one that had to wait finds it written. */
-async function writtenImage(context: InfraContext, source: ImageSource): Promise<DockerImageRecord> {
-  const { store, emit, signal, owner, gatewayEnvId } = context;
-  const lock = await store
-    .of(gatewayEnvId)
-    .lock(
-      `env/${gatewayEnvId}`,
-      owner,
-      (holder) => emit({ kind: "wait", entry: gatewayEnvId, message: `waits for the gateway, which is written by ${holder}` }),
-      signal,
-    );
-  try {
+async function writtenImage(context: WriteContext, source: ImageSource): Promise<DockerImageRecord> {
+  return locked(context, async () => {
     const byAnother = await storedImage(context, source);
-    if (byAnother !== null) return byAnother;
-    const image = await writeImage(context, source);
-    const env = await putNextVersion(store, "env", gatewayFields(gatewayEnvId, image, source), {});
-    emit({ kind: "infra", entry: gatewayEnvId, message: `wrote the gateway, v${env.version}` });
-    return image;
+    return byAnother ?? (await writeGateway(context, { source, platform: null, metadata: {}, marks: {} })).image;
+  });
+}
+
+/**
+ * Writes this agent-env's gateway as the next version of the env, for `platform`, whatever is stored (5-run §4.4). Builds
+ * nothing. Throws a UserError where the id is another type of env.
+ */
+export async function putGateway(
+  context: WriteContext,
+  put: { readonly platform: string | null; readonly metadata: Readonly<Record<string, unknown>> },
+): Promise<WrittenGateway> {
+  const { store, gatewayEnvId } = context;
+  const source = await gatewaySource();
+  return locked(context, async () => {
+    const latest = await readVersion(store, "env", gatewayEnvId, await latestVersion(store, "env", gatewayEnvId));
+    if (latest !== null && latest.type !== "gateway_server") {
+      throw new UserError({
+        what: `--id: ${gatewayEnvId} is an env of type ${latest.type} in the store, and this is a gateway_server`,
+        why: "an id keeps the type that it had first",
+        next: "put the gateway under another id, and name that in [envs] default_gateway_env_id",
+      });
+    }
+    return writeGateway(context, { source, ...put, marks: { "put-at": new Date().toISOString() } });
+  });
+}
+
+type WriteContext = Omit<InfraContext, "builder">;
+type WrittenGateway = { readonly image: DockerImageRecord; readonly env: AnyRecord };
+
+async function locked<T>({ store, emit, signal, owner, gatewayEnvId }: WriteContext, write: () => Promise<T>): Promise<T> {
+  const onWait = (holder: string): void =>
+    emit({ kind: "wait", entry: gatewayEnvId, message: `waits for the gateway, which is written by ${holder}` });
+  const lock = await store.of(gatewayEnvId).lock(`env/${gatewayEnvId}`, owner, onWait, signal);
+  try {
+    return await write();
   } finally {
     await lock.release();
   }
 }
 
-async function writeImage({ store, gatewayEnvId }: InfraContext, source: ImageSource): Promise<DockerImageRecord> {
+type Gateway = {
+  readonly source: ImageSource;
+  readonly platform: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Of the record's object. */
+  readonly marks: Record<string, string>;
+};
+
+async function writeGateway(context: WriteContext, { source, platform, metadata, marks }: Gateway): Promise<WrittenGateway> {
+  const { store, emit, gatewayEnvId } = context;
+  const image = await writeImage(context, onPlatform(source, platform));
+  const fields = gatewayFields(gatewayEnvId, image, source);
+  const env = await putNextVersion(store, "env", { ...fields, metadata: { ...metadata, ...fields.metadata } }, marks);
+  emit({ kind: "infra", entry: gatewayEnvId, message: `wrote the gateway, v${env.version}` });
+  return { image, env };
+}
+
+async function writeImage({ store, gatewayEnvId }: WriteContext, source: ImageSource): Promise<DockerImageRecord> {
   const id = derivedId(gatewayEnvId, imageSuffix("env", "image"));
   const latest = await readVersion(store, "artifact", id, await latestVersion(store, "artifact", id));
   // Written by a run that ended before it wrote the env.
@@ -105,7 +144,7 @@ async function writeImage({ store, gatewayEnvId }: InfraContext, source: ImageSo
   return DockerImageRecord.parse(await putNextVersion(store, "artifact", fields, {}));
 }
 
-function gatewayFields(id: string, image: DockerImageRecord, source: ImageSource): Omit<AnyRecord, "version"> {
+function gatewayFields(id: string, image: DockerImageRecord, source: ImageSource) {
   return {
     id,
     type: "gateway_server",

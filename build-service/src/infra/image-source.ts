@@ -20,6 +20,12 @@ export function sourceOf(files: ReadonlyMap<string, string>, executable: readonl
   };
 }
 
+/** The same files, to be built for `platform`. */
+export function onPlatform(source: ImageSource, platform: string | null): ImageSource {
+  const { dockerfile, files } = source;
+  return platform === source.platform ? source : { ...source, platform, digest: sourceDigest({ dockerfile, platform, files }) };
+}
+
 function contentOf(files: ReadonlyMap<string, string>, path: string): string {
   const content = files.get(path);
   if (content === undefined) throw new Error(`no ${path} among ${[...files.keys()].join(", ")}`);

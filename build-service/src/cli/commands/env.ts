@@ -16,6 +16,7 @@ import { type CommonOptions, columns, type Io, printDocument, progressFor } from
 import { numberIn, wholeNumberIn } from "../numbers.ts";
 import { addEnvPuts } from "./env-put.ts";
 import { addStoredEnvs } from "./env-stored.ts";
+import { addGatewayPut } from "./gateway-put.ts";
 
 type DeployOptions = CommonOptions & {
   readonly id: string;
@@ -31,6 +32,7 @@ type DeployOptions = CommonOptions & {
 export const envCommand: AddCommand = (parent, io, end) => {
   const env = parent.command("env").description("stored envs and their deployments: put, show, export; start, list, stop");
   addEnvPuts(env, io);
+  addGatewayPut(env, io);
   addStoredEnvs(env, io);
 
   env
