@@ -68,7 +68,9 @@ describe("B5 refusals of env folders", () => {
     [
       "a provider that isn't installed",
       server("a", `${environmentName("a")}env_provider_type = "gatway"\n`),
-      ['unknown-provider envs/a: env.toml: env_provider_type: there is no provider "gatway" (probably "gateway"): installed are gateway, server'],
+      [
+        'unknown-provider envs/a: env.toml: env_provider_type: there is no provider "gatway" (probably "gateway"): installed are gateway, server',
+      ],
     ],
     [
       "a provider that deploys one MCP server, on a website and a multi",
@@ -404,7 +406,7 @@ describe("B5 files that can't be part of an image", () => {
 
   test("an ignore file that holds no pattern is refused", async () => {
     expect(await checkedLines({ ...server("a", environmentName("a")), "envs/a/.dockerignore": "a[\n" })).toEqual([
-      expect.stringMatching(/^bad-config envs\/a\/\.dockerignore: holds a pattern that can't be one: Invalid regular expression/),
+      `bad-config envs/a/.dockerignore: holds a pattern that can't be one: "a[" is no pattern: a [ or a \\ in it isn't ended`,
     ]);
   });
 });

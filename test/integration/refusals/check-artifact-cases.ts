@@ -53,7 +53,7 @@ export const CHECK_FILES: readonly Refusal[] = [
     },
     lines: [
       "bad-config envs/a/.dockerignore: isn't UTF-8: save it in that encoding",
-      "bad-config envs/b/Dockerfile.dockerignore: holds a pattern that can't be one: Invalid regular expression: /^a[$/: Unterminated character class",
+      `bad-config envs/b/Dockerfile.dockerignore: holds a pattern that can't be one: "a[" is no pattern: a [ or a \\ in it isn't ended`,
     ],
   },
   {
