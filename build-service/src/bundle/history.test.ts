@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/fixtures/folder.ts";
@@ -21,6 +21,7 @@ test("N7 the history of an id says who wrote each version, and why", async () =>
   await make({ folder: folder.path, store, selection });
   const record = await readVersion(store, "env", id, await latestVersion(store, "env", id));
   await putNextVersion(store, "env", { ...record, id, type: "mcp_server" }, { "put-at": "2026-01-02T03:04:05.000Z" });
+  rmSync(join(folder.path, "envs/items/more.ts"));
   await make({ folder: folder.path, store, selection });
 
   const said = async (kind: "env" | "artifact", of: string) =>
@@ -29,12 +30,13 @@ test("N7 the history of an id says who wrote each version, and why", async () =>
   expect(await said("artifact", image)).toEqual([
     [1, root, ["new"]],
     [2, root, ["files added: more.ts", "files changed: run.sh (mode)"]],
+    [3, root, ["files removed: more.ts"]],
   ]);
   expect(await said("env", id)).toEqual([
     [1, root, ["new"]],
     [2, root, [`artifact ${image} is written anew (v1 → v2)`]],
     [3, null, ["put"]],
-    [4, root, ["the store's latest, v3, isn't in the ledger"]],
+    [4, root, ["the store's latest, v3, isn't in the ledger", `artifact ${image} is written anew (v2 → v3)`]],
   ]);
   const times = (await versionHistory(store, "env", id)).map(({ at }) => at);
   expect(times[2]).toBe("2026-01-02T03:04:05.000Z");
