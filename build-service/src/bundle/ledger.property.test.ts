@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
-import { holds } from "../../../test/fixtures/property.ts";
+import { holds, PROPERTY } from "../../../test/fixtures/property.ts";
 import { canonicalJson } from "./canonical.ts";
 import { inputsDigest, type LedgerInputs, newestDone, SCHEME, writeDone } from "./ledger.ts";
 import { changeReasons } from "./reasons.ts";
@@ -37,7 +37,7 @@ const digestOf = (made: LedgerInputs): string => inputsDigest({ store: "env", id
 const record = ({ type, config, files: held, needs, store_refs }: LedgerInputs): string =>
   canonicalJson({ type, config, files: held, versions: { ...needs, ...store_refs } });
 
-test("B8.1, N7 there is a reason exactly when two versions are made from different things", async () => {
+test("B8.1, N7 there is a reason exactly when two versions are made from different things", PROPERTY, async () => {
   await holds(
     fc.property(pair, ([before, now]) => {
       expect(changeReasons(before, now).length > 0).toBe(record(before) !== record(now));
@@ -46,7 +46,7 @@ test("B8.1, N7 there is a reason exactly when two versions are made from differe
   );
 });
 
-test("B8.1 a digest depends on what it is of, and not on the order in which that was found", async () => {
+test("B8.1 a digest depends on what it is of, and not on the order in which that was found", PROPERTY, async () => {
   const reversed = <Value>(table: Readonly<Record<string, Value>>) => Object.fromEntries(Object.entries(table).reverse());
   await holds(
     fc.property(pair, ([one, other]) => {
@@ -58,7 +58,7 @@ test("B8.1 a digest depends on what it is of, and not on the order in which that
   );
 });
 
-test("B8.1 a row that is read is the row that was written", async () => {
+test("B8.1 a row that is read is the row that was written", PROPERTY, async () => {
   await holds(
     fc.asyncProperty(inputs, async (made) => {
       const store = memoryStore();
@@ -75,14 +75,14 @@ test("B8.1 a row that is read is the row that was written", async () => {
         inputs: made,
       } as const;
       await writeDone(store, "env", row);
-      const read = await newestDone(store, "env", "x");
+      const read = await newestDone(store, "env", "x", 0);
       expect(read?.inputs && digestOf(read.inputs)).toBe(digestOf(made));
     }),
     300,
   );
 });
 
-test("canonical JSON reads back as the value that it was made from", async () => {
+test("canonical JSON reads back as the value that it was made from", PROPERTY, async () => {
   await holds(
     fc.property(fc.jsonValue({ noNullPrototype: true }), (value) => {
       expect(JSON.stringify(JSON.parse(canonicalJson(value)))).toHaveLength(JSON.stringify(value).length);
