@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { NO_DOCKER } from "../../fixtures/agent-env.ts";
 import { CHECKED, PLUGIN, RUN, STORE } from "./cases.ts";
-import { type DockerListener, dockerListener } from "./docker-listener.ts";
+import { type DockerListener, dockerListener, emptyEngine } from "./docker-listener.ts";
 import { checkedWith, plannedBeside, plannedUntouched, said } from "./refused.ts";
 
 describe("B5 B7 refused without a store and without Docker, by a check and by a run alike", () => {
@@ -49,4 +49,18 @@ describe("B11 refused before a run changes anything", () => {
   test.each(RUN)("$name", async (refusal) => {
     expect(await said(refusal, ["run"], refusal.options)).toEqual({ lines: refusal.lines, exitCode: 1, traces: [] });
   });
+});
+
+test("B11 B7 what a preflight asks of an Engine it only reads", async () => {
+  const engine = await emptyEngine();
+  vi.stubEnv("DOCKER_HOST", engine.dockerHost);
+  const refusal = RUN.find(({ name }) => name === "an Engine that isn't there beside a verifier that nothing runs");
+  if (refusal === undefined) throw new Error("the case has another name");
+  const planned = await said(refusal, ["bundle", "plan"], ["--sandbox", "local"]);
+  vi.unstubAllEnvs();
+  const withoutEngine = refusal.lines.filter((line) => !line.startsWith("deploy-engine "));
+  expect(planned).toEqual({ lines: withoutEngine, exitCode: 1, traces: [] });
+  expect(engine.requests().length).toBeGreaterThan(0);
+  expect(engine.requests().filter((request) => !/^(GET|HEAD) /.test(request))).toEqual([]);
+  await engine.close();
 });

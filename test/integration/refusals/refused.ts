@@ -102,8 +102,8 @@ export async function commandProblems(
     signal: new AbortController().signal,
   });
   if (err !== "") throw new Error(`${argv.join(" ")}: ${err}`);
-  // `run` writes a line an event, the last of which is its result; `check` writes one document.
-  const { problems } = JSON.parse(argv[0] === "run" ? (out.trimEnd().split("\n").at(-1) ?? "") : out);
+  // `run` and `plan` write a line an event, the last of which is the result; `check` writes one document.
+  const { problems } = JSON.parse(argv[1] === "check" ? out : (out.trimEnd().split("\n").at(-1) ?? ""));
   if (!Array.isArray(problems)) throw new Error(`${argv.join(" ")}: ${out}`);
   return { exitCode, problems };
 }
