@@ -46,10 +46,17 @@ export async function gatewaySource(): Promise<ImageSource> {
   );
 }
 
-/** Why the env that `[envs] default_gateway_env_id` names can't be the gateway (`deploy-infra`); null when it can, or isn't there yet. */
+/**
+ * Why the env that `[envs] default_gateway_env_id` names can't be the gateway (`deploy-infra`); null when it can, or when a
+ * run writes it. A run writes to this machine's store only (5-run §4.3).
+ */
 export async function gatewayEnvProblem({ store, gatewayEnvId }: GatewayPlace): Promise<string | null> {
   const record = await readVersion(store, "env", gatewayEnvId, await latestVersion(store, "env", gatewayEnvId));
-  if (record === null || record.type === "gateway_server") return null;
+  if (record === null) {
+    if (store.of(gatewayEnvId) === store.local) return null;
+    return `the gateway's env, ${gatewayEnvId}, is not in the store that [stores] records names: agent-env env gateway put --id ${gatewayEnvId}`;
+  }
+  if (record.type === "gateway_server") return null;
   return `${gatewayEnvId} is an env of type ${record.type} in the store, and [envs] default_gateway_env_id names it as the gateway's: name another there`;
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type FolderTree, temporaryFolder } from "../../../test/fixtures/folder.ts";
 import { plan } from "../../../test/fixtures/make-bundle.ts";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import { putNextVersion } from "../store/versions.ts";
 import { preflight } from "./preflight.ts";
 
 const SERVER: FolderTree = {
@@ -114,5 +115,22 @@ describe("preflight", () => {
     expect(lines).toEqual([
       "deploy-option tasks/a.json: step 'deploy' (and 2 more deploys): ttl_seconds is 5; it may be 60 to 1209600 on process",
     ]);
+  });
+
+  test("an env that the configuration names as the gateway's, and that is none, once for all deploys that start one", async () => {
+    const other = [deploy(), deploy({ id: "alone", env_id: "alone" })];
+    using folder = temporaryFolder({ ...SERVER, "tasks/a.json": JSON.stringify(other), "tasks/b.json": JSON.stringify([deploy()]) });
+    const store = memoryStore();
+    await putNextVersion(store, "env", { id: "mine", type: "website" }, {});
+    const planned = await plan({ folder: folder.path, store });
+    const on = async (name: "local" | "process", gateway: "container" | "edge") => {
+      const sandbox = { name, reason: "", isAsked: true };
+      const problems = await preflight({ plan: planned, store, sandbox, ...REST, gateway, gatewayEnvId: "mine" });
+      return problems.filter(({ code }) => code === "deploy-infra").map(problemLine);
+    };
+    expect(await on("local", "container")).toEqual([
+      "tasks/a.json: step 'deploy' (and 1 more deploy): mine is an env of type website in the store, and [envs] default_gateway_env_id names it as the gateway's: name another there",
+    ]);
+    expect([await on("local", "edge"), await on("process", "container")]).toEqual([[], []]);
   });
 });
