@@ -69,7 +69,7 @@ export const SECTIONS = {
     ).default("local"),
     image: key(
       z.union([z.literal("none"), z.strictObject({ kind: z.literal("r2"), url: text() })]),
-      { readBy: "the stores" },
+      { readBy: null },
       'where built images are kept for providers elsewhere: "none", or the edge gateway that serves them from R2',
     ).default("none"),
     secret: key(
