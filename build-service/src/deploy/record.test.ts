@@ -1,6 +1,7 @@
 import { DeploymentRecord } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import { singleStore } from "../store/sides.ts";
 import { getDeployment, listDeployments } from "./list.ts";
 import { closeRecord, createRecord, readRecord, releaseDeployment, updateRecord } from "./record.ts";
 
@@ -22,6 +23,25 @@ describe("a deployment's record", () => {
     await createRecord(store, record());
     expect(store.json("deployments/items-abcd1234.json")).toEqual(record());
     expect(await store.projections.get("deployment:items-abcd1234")).toBe(JSON.stringify({ revision: 0, record: record() }));
+  });
+
+  test("is not covered in KV by a slower writer of an older revision", async () => {
+    const store = memoryStore();
+    await createRecord(store, record());
+    let overtaken = false;
+    const projections = {
+      ...store.projections,
+      async put(key: string, value: string) {
+        if (!overtaken) {
+          overtaken = true;
+          await closeRecord(store, "items-abcd1234");
+        }
+        await store.projections.put(key, value);
+      },
+    };
+    await updateRecord(singleStore({ ...store.local, projections }, store.close), "items-abcd1234", () => ({ status: "up" }));
+    expect(overtaken).toBe(true);
+    expect(await store.projections.get("deployment:items-abcd1234")).toBeNull();
   });
 
   test("loses no change of two that are made at once", async () => {

@@ -1,5 +1,6 @@
 import { DeploymentRecord, deploymentKvKey, deploymentObjectKey } from "@agent-env/protocol";
 import { parseStored, readJson } from "../store/json.ts";
+import { deploymentProjection, projectLatest } from "../store/project.ts";
 import type { Store, StoreSide } from "../store/store.ts";
 
 /** Where deployments lie that a gateway of this machine serves: one of the deployment's own, or `gateway dev` (5-run §6). */
@@ -57,10 +58,12 @@ export function readRecord(store: Store, id: string): Promise<DeploymentRecord |
   return readJson(deploymentSide(store), deploymentObjectKey(id), DeploymentRecord);
 }
 
-async function project(store: Store, record: DeploymentRecord): Promise<void> {
-  const key = deploymentKvKey(idOf(record));
-  if (record.status === "stopped") await deploymentSide(store).projections.remove(key);
-  else await deploymentSide(store).projections.put(key, JSON.stringify({ revision: record.revision, record }));
+/** Shows the edge the record as it is by now: newer than the one just written where another writer was faster. */
+async function project(store: Store, written: DeploymentRecord): Promise<void> {
+  const id = idOf(written);
+  await projectLatest(deploymentSide(store), deploymentKvKey(id), async () =>
+    deploymentProjection((await readRecord(store, id)) ?? written),
+  );
 }
 
 function idOf(record: DeploymentRecord): string {

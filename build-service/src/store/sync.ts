@@ -1,7 +1,7 @@
 import { AnyRecord, DeploymentRecord, deploymentKvKey, envKvKey } from "@agent-env/protocol";
 import { parseStored } from "./json.ts";
+import { deploymentProjection, envProjection } from "./project.ts";
 import type { StoreSide } from "./store.ts";
-import { envProjection } from "./versions.ts";
 
 /** What differs between R2 and what KV shows of it, by KV key. */
 export type SyncResult = {
@@ -73,13 +73,12 @@ async function wantedValues({ objects }: StoreSide, known: Wanted): Promise<Want
   return new Map(values.flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])));
 }
 
-/** What KV shows of an object: nothing of a deployment that has ended. */
+/** What KV shows of an object. */
 async function shownValue({ objects }: Pick<StoreSide, "objects">, key: string): Promise<string | null> {
   const found = await objects.get(key);
   if (found === null) return null;
   if (key.startsWith(RECORDS)) return envProjection(parseStored(key, found.bytes, AnyRecord)).value;
-  const record = parseStored(key, found.bytes, DeploymentRecord);
-  return record.status === "stopped" ? null : JSON.stringify({ revision: record.revision, record });
+  return deploymentProjection(parseStored(key, found.bytes, DeploymentRecord)).value;
 }
 
 async function writeUntilStill(side: StoreSide, first: Wanted, changed: readonly string[]): Promise<void> {

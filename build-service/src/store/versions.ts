@@ -4,7 +4,7 @@ import { encodedId } from "../bundle/ids.ts";
 import { refuseLocalRefs } from "./foreign-refs.ts";
 import { highest } from "./highest.ts";
 import { parseStored, readJson } from "./json.ts";
-import { projectLatest, type Shown } from "./project.ts";
+import { envProjection, projectLatest } from "./project.ts";
 import type { Store, StoreSide } from "./store.ts";
 
 const Pointer = z.object({ version: z.int().positive() });
@@ -81,22 +81,12 @@ export async function finishVersion(store: Store, kind: Kind, record: AnyRecord)
   const encoded = encodedId(record.id);
   await movePointer(side, latestKey(kind, encoded), record.version);
   if (kind !== "env") return;
-  await projectLatest(
-    async () => {
-      const version = (await readJson(side, latestKey(kind, encoded), Pointer))?.version ?? record.version;
-      const latest = version === record.version ? record : await readVersion(store, kind, record.id, version);
-      // The pointer may name a version that was removed from the store since: then this one is as new as there is.
-      return envProjection(latest ?? record);
-    },
-    async (shown) => {
-      if (shown !== null) await side.projections.put(envKvKey(encoded), shown.value);
-    },
-  );
-}
-
-/** What KV holds of an env's latest version. */
-export function envProjection(record: AnyRecord): Shown {
-  return { revision: record.version, value: JSON.stringify({ revision: record.version, record }) };
+  await projectLatest(side, envKvKey(encoded), async () => {
+    const version = (await readJson(side, latestKey(kind, encoded), Pointer))?.version ?? record.version;
+    const latest = version === record.version ? record : await readVersion(store, kind, record.id, version);
+    // The pointer may name a version that was removed from the store since: then this one is as new as there is.
+    return envProjection(latest ?? record);
+  });
 }
 
 /** Swaps the pointer forward until it is at `version` or beyond. */
