@@ -27,7 +27,7 @@ export type PreflightRequest = {
 };
 
 type Finding = Pick<Problem, "code" | "message">;
-type Found = Finding & { readonly task: string; readonly step: string };
+type Found = Finding & { readonly task: string; readonly step: string; readonly what: "deploy" | "step" };
 
 /**
  * Checks every deploy and verifier of the selected tasks against the provider that it will use, before the first write
@@ -39,7 +39,8 @@ export async function preflight(request: PreflightRequest): Promise<Problem[]> {
     const deployedEnvs = new Map<string, string>();
     for (const step of task.steps) {
       const findings = [...notRunYet(step, request.plan.inner.registry), ...(await stepFindings(step, deployedEnvs, request))];
-      found.push(...findings.map((finding) => ({ ...finding, task: task.path, step: step.id })));
+      const what = step.type.startsWith("deploy_") ? "deploy" : "step";
+      found.push(...findings.map((finding) => ({ ...finding, task: task.path, step: step.id, what }) as const));
       if (step.type === "deploy_env") deployedEnvs.set(String(step["env_id"]), step.id);
     }
   }
@@ -173,12 +174,12 @@ async function engineFindings(request: PreflightRequest): Promise<Problem[]> {
   return [{ code: "deploy-engine", path: `${named}${more}`, message: `no Docker Engine answers: ${problem.why}; ${problem.next}` }];
 }
 
-/** A finding at several deploys is reported once, with the count (B11.4). */
+/** A finding at several deploys, or at several other steps, is reported once, with the count (B11.4). */
 function grouped(found: readonly Found[]): Problem[] {
-  const byFinding = Map.groupBy(found, ({ code, message }) => `${code} ${message}`);
+  const byFinding = Map.groupBy(found, ({ what, code, message }) => `${what} ${code} ${message}`);
   return [...byFinding.values()].flatMap(([first, ...others]) => {
     if (first === undefined) return [];
-    const more = others.length === 0 ? "" : ` (and ${others.length} more ${others.length === 1 ? "deploy" : "deploys"})`;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more ${first.what}${others.length === 1 ? "" : "s"})`;
     return [{ code: first.code, path: `${first.task}: step '${first.step}'${more}`, message: first.message }];
   });
 }

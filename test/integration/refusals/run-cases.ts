@@ -131,7 +131,7 @@ export const RUN_PREFLIGHT: readonly RunRefusal[] = [
     },
     options: PROCESS,
     lines: [
-      "deploy-target tasks/t.json: step 'y' (and 1 more deploy): env_id: <root>/b isn't deployed by a step before it; deployed by then: <root>/a",
+      "deploy-target tasks/t.json: step 'y' (and 1 more step): env_id: <root>/b isn't deployed by a step before it; deployed by then: <root>/a",
     ],
   },
   {
