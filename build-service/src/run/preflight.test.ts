@@ -110,6 +110,25 @@ describe("preflight", () => {
     expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);
   });
 
+  test("B11 refuses a Dockerfile that needs BuildKit before anything is built, with its line", async () => {
+    using folder = temporaryFolder({
+      ...SERVER,
+      "envs/a/Dockerfile": "FROM node:24-slim\nRUN --mount=type=cache,target=/x true\n",
+      "tasks/t.json": JSON.stringify([deploy()]),
+    });
+    const store = memoryStore();
+    const planned = await plan({ folder: folder.path, store });
+    const problems = await preflight({ plan: planned, store, sandbox: { name: "local", reason: "", isAsked: true }, ...REST });
+    // Whether an Engine answers is another problem.
+    expect(problems.filter(({ code }) => code === "deploy-dockerfile")).toEqual([
+      {
+        code: "deploy-dockerfile",
+        path: "tasks/t.json: step 'deploy'",
+        message: "envs/a (Dockerfile image): Dockerfile: line 2: RUN --mount needs BuildKit, and the Engine's classic builder is used",
+      },
+    ]);
+  });
+
   test("B11.4 tells a problem of several deploys once, with their number", async () => {
     const lines = await found({ a: [deploy({ ttl_seconds: 5 })], b: [deploy({ ttl_seconds: 5 })], c: [deploy({ ttl_seconds: 5 })] });
     expect(lines).toEqual([

@@ -79,7 +79,7 @@ async function deployFindings(step: PlannedStep, deployedEnvs: ReadonlyMap<strin
   return [
     ...twice,
     ...optionFindings(step, sandbox, env, request.plan.inner.registry),
-    ...(await dockerfileFindings(sandbox, env)),
+    ...(await dockerfileFindings(sandbox, env, request)),
     ...(await infraFindings(sandbox, env, request)),
   ];
 }
@@ -118,12 +118,17 @@ function optionFindings(step: PlannedStep, sandbox: SandboxName, env: PlannedEnv
 
 const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
-/** A Dockerfile that the provider can't honour, each line with its reason. Only a provider that runs from source reads it. */
-async function dockerfileFindings(sandbox: SandboxName, env: PlannedEnv): Promise<Finding[]> {
-  if (SANDBOXES[sandbox].image !== "source") return [];
+/**
+ * A Dockerfile that the provider can't honour, each line with its reason. A provider that runs from source is asked about every
+ * image, one that builds only about those that this run would build.
+ */
+async function dockerfileFindings(sandbox: SandboxName, env: PlannedEnv, { plan }: PreflightRequest): Promise<Finding[]> {
+  const fromSource = SANDBOXES[sandbox].image === "source";
+  const planned = new Set(plan.writes.filter(({ source }) => source !== undefined).map(({ id }) => id));
   const provider = sandboxProvider(sandbox);
   const findings = env.servers
     .flatMap((server) => server.images)
+    .filter(({ imageId }) => fromSource || planned.has(imageId))
     .map(async ({ entry, source }): Promise<Finding[]> => {
       if (source === null)
         return [{ code: "deploy-image", message: `${entry}: ${sandbox} runs images from their source, and the store has lost this one's` }];
