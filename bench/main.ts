@@ -1,17 +1,19 @@
 import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./build.ts";
 import { deploy } from "./deploy.ts";
 import { dryRun } from "./dry-run.ts";
+import { plan } from "./plan.ts";
+import { keepResults, loadNow, machineLine } from "./results.ts";
 import type { Row } from "./row.ts";
+import { store } from "./store.ts";
 
 /** One file a bench, and one line here. */
-const BENCHES = [dryRun, build, deploy];
+const BENCHES = [dryRun, plan, store, build, deploy];
 const USAGE = `npm run bench -- NAME… [--json FILE]
 
-Measures ours and a peer by turns, in one run. build and deploy need a Docker Engine.
+Measures ours and a peer by turns, in one run, and writes bench/RESULTS.md. build and deploy need a Docker Engine.
 ${BENCHES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join("\n")}
   all       each of them
 `;
@@ -35,9 +37,12 @@ async function main(): Promise<number> {
   const rows: Row[] = [];
   for (const bench of BENCHES.filter(({ name }) => positionals.includes(name) || positionals.includes("all"))) {
     process.stderr.write(`${bench.name}: ${bench.about}\n`);
-    rows.push(...(await bench.run((line) => void process.stderr.write(`${bench.name}: ${line}\n`))));
+    const load = loadNow();
+    const measured = await bench.run((line) => void process.stderr.write(`${bench.name}: ${line}\n`));
+    keepResults({ bench: bench.name, about: bench.about, load, rows: measured });
+    rows.push(...measured);
   }
-  process.stdout.write(`${table(rows)}\n\nNode ${process.version}, ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"})\n`);
+  process.stdout.write(`${table(rows)}\n\n${machineLine()}\n`);
   if (values.json !== undefined) writeFileSync(resolve(process.env["INIT_CWD"] ?? ".", values.json), `${JSON.stringify(rows, null, 2)}\n`);
   return 0;
 }

@@ -24,3 +24,10 @@ describe("a row", () => {
 test("the median of an even number of values lies between the two in the middle", () => {
   expect(median([4, 1, 3, 2])).toBe(2.5);
 });
+
+test("a row may hold the original's median, or why there is none", () => {
+  const times = { bench: "plan", metric: "cold", unit: "ms" as const, ours: [2], peer: [1], beyond: false };
+  expect(rowOf({ ...times, original: [3, 5, 4] }).original).toBe(4);
+  expect(rowOf({ ...times, original: "it can't" }).original).toBe("it can't");
+  expect("original" in rowOf(times)).toBe(false);
+});

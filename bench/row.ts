@@ -10,6 +10,8 @@ export type Row = {
   readonly value: number;
   /** ours / peer. It says more than the other figures, which depend on the machine. */
   readonly ratio: number;
+  /** The original's median for the same work in the same run, or why there is none; left out: it has no such thing. */
+  readonly original?: number | string;
 };
 
 export type Bench = {
@@ -21,9 +23,14 @@ export type Bench = {
 
 /** The row of times that were measured by turns. `beyond` makes the value what ours takes beyond the peer. */
 export function rowOf(
-  measured: Pick<Row, "bench" | "metric" | "unit"> & { ours: readonly number[]; peer: readonly number[]; beyond: boolean },
+  measured: Pick<Row, "bench" | "metric" | "unit"> & {
+    readonly ours: readonly number[];
+    readonly peer: readonly number[];
+    readonly beyond: boolean;
+    readonly original?: readonly number[] | string;
+  },
 ): Row {
-  const { bench, metric, unit, beyond } = measured;
+  const { bench, metric, unit, beyond, original } = measured;
   const ours = median(measured.ours);
   const peer = median(measured.peer);
   return {
@@ -34,6 +41,7 @@ export function rowOf(
     peer: rounded(peer),
     value: rounded(beyond ? ours - peer : ours),
     ratio: rounded(ours / peer),
+    ...(original === undefined ? {} : { original: typeof original === "string" ? original : rounded(median(original)) }),
   };
 }
 
