@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { EVERY_KIND } from "../../fixtures/every-kind-bundle.ts";
 import type { FolderTree } from "../../fixtures/folder.ts";
 import { SUITE } from "../../fixtures/suite-bundle.ts";
 import { CHECKED, RUN, STORE } from "../refusals/cases.ts";
@@ -26,6 +27,7 @@ describe("B4 what a check accepts, its schema accepts", () => {
   const bundles: (readonly [string, FolderTree])[] = [
     ...readdirSync(EXAMPLES).map((name) => [`examples/${name}`, treeOf(join(EXAMPLES, name))] as const),
     ["the suite of the tests", SUITE],
+    ["a bundle of every kind", EVERY_KIND],
     ...STORE.map(({ name, tree }) => [name, tree] as const),
     // A type that nobody has is refused by a check, and by a schema taken for a plugin's.
     ...RUN.map(({ name, tree }) => [name, tree] as const),

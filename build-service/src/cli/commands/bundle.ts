@@ -15,7 +15,8 @@ export const bundleCommand: AddCommand = (parent, io, end) => {
       const { bundle: checked, problems, warnings } = await checkBundle(folder, { registry: (await io.loadedPlugins()).registry });
       if (!options.json && problems.length > 0) throw new Refused(problems);
       const count = checked?.entries.length ?? 0;
-      const lines = [...warnings.map(({ path, message }) => `warning: ${path}: ${message}`), `${folder}: ${count} entries, no problems`];
+      const entries = count === 1 ? "1 entry" : `${count} entries`;
+      const lines = [...warnings.map(({ path, message }) => `warning: ${path}: ${message}`), `${folder}: ${entries}, no problems`];
       printDocument(io, options, { bundle: checked?.idRoot ?? null, problems, warnings }, lines.join("\n"));
       end(problems.length > 0 ? 1 : 0);
     });
