@@ -1,4 +1,5 @@
 import { RESERVED_SERVER_NAMES, type ServerKind, serverContainers, serverNameProblem } from "@agent-env/protocol";
+import { shownValue } from "../bundle/shown.ts";
 import type { EnvProviderCapabilities } from "../providers/capabilities.ts";
 import type { EnvType } from "./type.ts";
 
@@ -58,7 +59,7 @@ function nameRefusals({ provider, servers }: EnvToDeploy): DeployRefusal[] {
     const problem = serverNameProblem(server);
     return problem === null
       ? []
-      : [{ code: "bad-env-name", server, reason: `${JSON.stringify(server.name)} can't be a server's name: ${problem}` }];
+      : [{ code: "bad-env-name", server, reason: `${shownValue(server.name)} can't be a server's name: ${problem}` }];
   });
 }
 
@@ -84,7 +85,7 @@ function containerRefusals({ servers }: EnvToDeploy): DeployRefusal[] {
 }
 
 function containerTwice(server: NamedServer, container: string, other: NamedServer): DeployRefusal {
-  const reason = `${JSON.stringify(server.name)} would be the container ${JSON.stringify(container)}, as ${JSON.stringify(other.name)} of ${other.field ?? "the env"} is: give one of them another name`;
+  const reason = `${shownValue(server.name)} would be the container ${shownValue(container)}, as ${shownValue(other.name)} of ${other.field ?? "the env"} is: give one of them another name`;
   return { code: "container-twice", server, reason };
 }
 
@@ -94,7 +95,7 @@ function sharedNameRefusals({ provider, servers }: EnvToDeploy): DeployRefusal[]
   const sites = new Set(named("website"));
   const shared = [...new Set(named("mcp").filter((name) => sites.has(name)))].sort();
   if (shared.length === 0) return [];
-  const names = shared.map((name) => JSON.stringify(name)).join(", ");
+  const names = shared.map(shownValue).join(", ");
   const reason = `on the provider ${JSON.stringify(provider.name)} a multi has one card, so no MCP server and website may share a name: ${names}`;
   return [{ code: "name-shared", server: null, reason }];
 }
