@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AnyRecord, DockerImageRecord, objectKey } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
@@ -43,7 +43,7 @@ async function dies(folder: string, store: MemoryStore, at: number): Promise<boo
 }
 
 describe("B8.4 a run killed at any of its writes", () => {
-  test("leaves a store that the next run finishes, as if nothing had happened", async () => {
+  test("leaves a store that the next run finishes, as if nothing had happened", { timeout: 120_000 }, async () => {
     using folder = temporaryFolder(SMALL);
     const whole = memoryStore();
     await make({ folder: folder.path, store: whole });
@@ -62,7 +62,7 @@ describe("B8.4 a run killed at any of its writes", () => {
     }
   });
 
-  test("while it wrote an edit makes one version of it", async () => {
+  test("while it wrote an edit makes one version of it", { timeout: 120_000 }, async () => {
     for (let at = 0; ; at++) {
       using folder = temporaryFolder(SMALL);
       const store = memoryStore();
@@ -255,6 +255,32 @@ describe("files that change while they are written", () => {
     ]);
     await make({ folder: folder.path, store });
     expect(changes(await plan({ folder: folder.path, store }))).toEqual([]);
+  });
+
+  test("are not vouched for either when their folder has gone", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    store.onWrite((key) => {
+      if (key.startsWith("records/artifact/") && key.includes("-check-"))
+        rmSync(join(folder.path, "artifacts/check"), { recursive: true, force: true });
+    });
+    await make({ folder: folder.path, store });
+    store.onWrite(() => {});
+    writeTree(folder.path, { "artifacts/check/check.ts": String(SUITE["artifacts/check/check.ts"]) });
+    expect(changes(await plan({ folder: folder.path, store }))).toEqual(["artifacts/check: v2 (its files changed while it was written)"]);
+  });
+
+  test("and that are gone before they are written end the run, with what to do", async () => {
+    using folder = temporaryFolder(SUITE);
+    const store = memoryStore();
+    store.onWrite((key) => {
+      if (key.includes("/attempts/") && key.includes("-check-")) rmSync(join(folder.path, "artifacts/check"), { recursive: true });
+    });
+    await expect(make({ folder: folder.path, store })).rejects.toMatchObject({
+      message: "artifacts/check/check.ts: changed after the run had read it",
+      why: "it can't be read any more: it isn't there",
+      next: "run the command again",
+    });
   });
 
   test("after they were planned end the run, with what to do", async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { AnyRecord, DockerImageRecord, UserError } from "@agent-env/protocol";
 import { fileDigests } from "../images/context.ts";
 import type { Store } from "../store/store.ts";
@@ -83,6 +84,8 @@ function isAsPlanned({ unit, inputs }: UnitPlan, bundleDisk: string): boolean {
   const config = disk === null ? null : readConfigText(disk);
   if (config !== null && (!("text" in config) || config.text !== entry.configText)) return false;
   if (entry.folder === "tasks" || entry.folder === "evals" || Object.keys(inputs.files).length === 0) return true;
+  // A walk starts from a folder that is there.
+  if (!existsSync(entry.disk)) return false;
   const sources = entrySources(bundleDisk, entry);
   const { files, problems } = unit.what === "image" ? sources.context(unit.image) : sources.files();
   return problems.length === 0 && canonicalJson(fileDigests(files, entry.path)) === canonicalJson(inputs.files);

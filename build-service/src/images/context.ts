@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { UserError } from "@agent-env/protocol";
 import { pack } from "tar-stream";
+import { ioReason } from "../bundle/config-file.ts";
 import type { EntryFile, OtherItem } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
 import type { ImageSource, SourceEntry } from "./builder.ts";
@@ -91,11 +92,19 @@ export async function packedContext(digests: Readonly<Record<string, FileDigest>
 
 /** The file's bytes, if they still are those that were hashed. */
 export function hashedBytes(disk: string, sha256: string, shown: string): Buffer {
-  const bytes = readFileSync(disk);
-  if (sha256Hex(bytes) === sha256) return bytes;
+  const { bytes, why } = bytesAt(disk);
+  if (bytes !== null && sha256Hex(bytes) === sha256) return bytes;
   throw new UserError({
     what: `${shown}: changed after the run had read it`,
-    why: "what is written must be what was planned",
+    why: why ?? "what is written must be what was planned",
     next: "run the command again",
   });
+}
+
+function bytesAt(disk: string): { readonly bytes: Buffer; readonly why: null } | { readonly bytes: null; readonly why: string } {
+  try {
+    return { bytes: readFileSync(disk), why: null };
+  } catch (error) {
+    return { bytes: null, why: `it can't be read any more: ${ioReason(error)}` };
+  }
 }
