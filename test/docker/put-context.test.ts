@@ -12,7 +12,7 @@ import { BUILT_IN } from "../../build-service/src/types/registry.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { docker, noEngine, testBed } from "./support.ts";
 
-test.skipIf(noEngine)("B3 an image that is put holds the links and empty folders of its folder", async () => {
+test.skipIf(noEngine)("an image that is put holds the links and empty folders of its folder", async () => {
   await using place = await testBed();
   const { store, emit, signal } = place;
   using folder = temporaryFolder({

@@ -54,7 +54,7 @@ describe("what a put command prints", () => {
   });
 });
 
-describe("B3 an env that is put", () => {
+describe("an env that is put", () => {
   test("B3.2 is named by its card, or as the option says", async () => {
     using here = putCommandLine(ITEMS);
     await here.run(...PUT_ITEMS);

@@ -6,14 +6,16 @@ import { releaseDeployment } from "../../deploy/record.ts";
 import { stopDeployment } from "../../deploy/teardown.ts";
 import { chooseSandbox } from "../../run/choose-sandbox.ts";
 import { edgeUrlOf } from "../../run/edge-url.ts";
-import { localEnvId } from "../../run/local-env-id.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { openStore, recordsSetting } from "../../store/open.ts";
 import { holdRun, newRunId, runIsAlive } from "../../store/run-lock.ts";
 import type { Store } from "../../store/store.ts";
+import { storedRecord } from "../../store/stored.ts";
 import type { AddCommand } from "../cli.ts";
 import { type CommonOptions, columns, type Io, printDocument, progressFor } from "../io.ts";
 import { numberIn, wholeNumberIn } from "../numbers.ts";
+import { idsHere } from "../put.ts";
+import { reading } from "../stores.ts";
 import { addEnvPuts } from "./env-put.ts";
 import { addStoredEnvs } from "./env-stored.ts";
 import { addGatewayPut } from "./gateway-put.ts";
@@ -130,10 +132,9 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
   const held = holdRun(stateDir, owner);
   const reporter = progressFor(io, options);
   try {
-    const env = await loadDeployableEnv(store, plugins.registry, {
-      id: await localEnvId(store, options.id, io.cwd),
-      version: options.version ?? null,
-    });
+    const version = options.version ?? null;
+    const { id: envId } = await storedRecord(store, { kind: "env", ids: idsHere(io, "env", options.id), version });
+    const env = await loadDeployableEnv(store, plugins.registry, { id: envId, version });
     const deployment = await deployEnv(
       {
         env,
@@ -172,15 +173,6 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
   } finally {
     reporter.close();
     await held.release();
-    await store.close();
-  }
-}
-
-async function reading<T>(io: Io, read: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(recordsSetting(io.settings()), stateDirOf(io.env), "read");
-  try {
-    return await read(store);
-  } finally {
     await store.close();
   }
 }
