@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { imageId } from "../../build-service/src/images/bases-held.ts";
@@ -155,6 +155,42 @@ describe.skipIf(noEngine)("B2 an image on the Engine", () => {
     expect(JSON.stringify(events)).not.toContain("Using cache");
     expect(await idOf()).not.toBe(before);
     expect(lines(await plan(request)).filter((line) => !line.endsWith(", unchanged"))).toEqual([]);
+  });
+
+  test("B2.4 B8.1 of a website the side that an edit is seen by is built again, and neither for a checkout's modes and times", async () => {
+    await using place = await testBed();
+    using folder = temporaryFolder({
+      "envs/shop/env.toml": 'type = "website"\nenvironment_name = "shop"\n',
+      "envs/shop/Dockerfile.backend": "FROM scratch\nCOPY . /\n",
+      "envs/shop/Dockerfile.frontend": "FROM scratch\nCOPY . /\n",
+      "envs/shop/Dockerfile.backend.dockerignore": "pages\nDockerfile.frontend*\n",
+      "envs/shop/Dockerfile.frontend.dockerignore": "server\nenv.toml\nDockerfile.backend*\n",
+      "envs/shop/server/api.py": `# ${Math.random()}\n`,
+      "envs/shop/pages/index.html": `<!-- ${Math.random()} -->\n`,
+      "tasks/deploy.json": JSON.stringify([{ id: "deploy", type: "deploy_env", env_id: "shop" }]),
+    });
+    folders.push(folder.path);
+    const request = { folder: folder.path, store: place.store, builder };
+    const shop = join(folder.path, "envs", "shop");
+    const builds = async (): Promise<string[]> => {
+      const { events } = await make(request);
+      return events.flatMap((event) => (event.kind === "image" && event.phase === "done" ? [event.entry] : [])).sort();
+    };
+    const [backend, frontend] = ["envs/shop (Dockerfile.backend image)", "envs/shop (Dockerfile.frontend image)"];
+    expect(await builds()).toEqual([backend, frontend]);
+
+    writeFileSync(join(shop, "pages", "index.html"), "<!-- edited -->\n");
+    expect(await builds()).toEqual([frontend]);
+    writeFileSync(join(shop, "server", "api.py"), "# edited\n");
+    expect(await builds()).toEqual([backend]);
+
+    for (const file of ["server/api.py", "pages/index.html", "env.toml", "Dockerfile.backend"]) {
+      chmodSync(join(shop, file), 0o600);
+      utimesSync(join(shop, file), 1, 1);
+    }
+    chmodSync(join(shop, "pages"), 0o700);
+    expect(await builds()).toEqual([]);
+    expect(changes(await plan(request))).toEqual([]);
   });
 
   async function tagOf(folder: string, store: Store): Promise<string | undefined> {
