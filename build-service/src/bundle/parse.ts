@@ -31,14 +31,20 @@ export function parseBundle(folder: string, installed?: InstalledBundle): Parsed
   const { disk } = opened;
   const root = listFolder(disk, "");
   const items = withoutDotNames(root.items);
-  const rootProblems = [...root.problems, ...twinProblems(items), ...misspeltProblems(items, RESERVED), ...reservedFileProblems(items)];
+  const rootProblems = [
+    ...root.problems,
+    ...twinProblems(items),
+    ...misspeltProblems(items, RESERVED),
+    ...reservedFileProblems(items),
+    ...lockFolderProblems(items),
+  ];
   const kindFolders = KIND_FOLDERS.filter((name) => items.some((item) => item.name === name));
   if (kindFolders.length === 0 && rootProblems.length === 0) return { bundle: null, problems: [notABundle(folder)] };
 
   const { idRoot, problems: idProblems } = idRootOf(disk, installed);
   const parsed = kindFolders.map((kind) => parseKindFolder(kind, items, idRoot));
   const entries = parsed.flatMap((kind) => kind.entries);
-  const lock = readLockFile(items.find(({ name }) => name === LOCK_FILE)?.disk ?? null);
+  const lock = readLockFile(items.find(({ name, what }) => name === LOCK_FILE && what === "file")?.disk ?? null);
   const others = items.filter(({ name }) => name !== LOCK_FILE && !KIND_FOLDERS.some((kind) => kind === name)).map(({ path }) => path);
   const problems = [
     ...rootProblems,
@@ -89,6 +95,11 @@ function reservedFileProblems(items: readonly Item[]): Problem[] {
       path: shownText(path),
       message: "is a reserved name: a bundle is named by its folder and described by README.md; remove the file",
     }));
+}
+
+function lockFolderProblems(items: readonly Item[]): Problem[] {
+  const isFolder = items.some(({ name, what }) => name === LOCK_FILE && what === "folder");
+  return isFolder ? [{ code: "special", path: LOCK_FILE, message: "is a folder where a file belongs" }] : [];
 }
 
 function parseKindFolder(folder: KindFolder, rootItems: readonly Item[], idRoot: string): ParsedEntries {

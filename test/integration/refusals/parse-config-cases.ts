@@ -123,6 +123,42 @@ export const PARSE_CONFIG: readonly Refusal[] = [
       'eval-shape evals/b.toml: unknown keys "taks" and "name" (probably "tasks"): an eval takes tasks, type, id',
     ],
   },
+  {
+    name: "a lock file that is no TOML",
+    tree: { ...server("a"), "agent-env.lock": "[images\n" },
+    lines: ["bad-config agent-env.lock: is no valid TOML: illegal character in key (line 1 column 8)"],
+  },
+  {
+    name: "a lock file with other tables",
+    tree: { ...server("a"), "agent-env.lock": 'version = 1\n[image]\n"a" = "b"\n' },
+    lines: ['bad-config agent-env.lock: holds "version" and "image", and only [images] counts: remove the rest'],
+  },
+  {
+    name: "a lock file whose images are no table, or no digests",
+    tree: {
+      ...server("a"),
+      "agent-env.lock": `[images]\n"node:24-slim" = "latest"\n"python:3" = 1\n"nginx" = "sha256:${"a".repeat(63)}"\n`,
+    },
+    lines: [
+      'bad-config agent-env.lock: [images] "nginx" is "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", and takes a digest, sha256:<64 hex digits>: agent-env run <bundle> --pull --lock writes it',
+      'bad-config agent-env.lock: [images] "node:24-slim" is "latest", and takes a digest, sha256:<64 hex digits>: agent-env run <bundle> --pull --lock writes it',
+      'bad-config agent-env.lock: [images] "python:3" is 1, and takes a digest, sha256:<64 hex digits>: agent-env run <bundle> --pull --lock writes it',
+    ],
+  },
+  {
+    name: "a lock file that is a folder",
+    tree: { ...server("a"), "agent-env.lock/x": "" },
+    lines: ["special agent-env.lock: is a folder where a file belongs"],
+  },
+  {
+    name: "a lock file, a toml and a task that can't be read",
+    tree: { ...server("a", "x"), "agent-env.lock": "images = 1\n", "tasks/t.json": "{" },
+    lines: [
+      "bad-config agent-env.lock: images is 1, and takes a table: [images]",
+      "bad-config envs/a: env.toml: is no valid TOML: incomplete key-value: cannot find end of key (line 1 column 1)",
+      'bad-config tasks/t.json: is no valid JSON: expected a key or "}" (line 1 column 2)',
+    ],
+  },
 ];
 
 /** Several at once, each entry with its own. */
