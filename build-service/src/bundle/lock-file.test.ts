@@ -37,7 +37,7 @@ describe("B2 agent-env.lock", () => {
 
   test("a folder of that name, and another spelling of it, are refused", async () => {
     using folder = temporaryFolder({ ...BUNDLE, "agent-env.lock/": "" });
-    expect((await checkBundle(folder.path)).problems).toMatchObject([{ code: "bad-config", path: "agent-env.lock" }]);
+    expect((await checkBundle(folder.path)).problems).toMatchObject([{ code: "special", path: "agent-env.lock" }]);
     using misspelt = temporaryFolder({ ...BUNDLE, "Agent-Env.lock": "" });
     expect((await checkBundle(misspelt.path)).problems).toMatchObject([{ code: "misspelt", path: "Agent-Env.lock" }]);
   });
