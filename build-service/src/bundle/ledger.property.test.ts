@@ -84,7 +84,7 @@ test("B8.1 a row that is read is the row that was written", PROPERTY, async () =
 
 test("canonical JSON reads back as the value that it was made from", PROPERTY, async () => {
   await holds(
-    fc.property(fc.jsonValue({ noNullPrototype: true }), (value) => {
+    fc.property(fc.jsonValue(), (value) => {
       expect(JSON.stringify(JSON.parse(canonicalJson(value)))).toHaveLength(JSON.stringify(value).length);
       expect(canonicalJson(JSON.parse(canonicalJson(value)))).toBe(canonicalJson(value));
     }),

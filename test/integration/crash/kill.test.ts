@@ -8,7 +8,7 @@ import { runChild } from "./child.ts";
 import { type Content, comparable, contentOf, restore, stateOf } from "./content.ts";
 import { diskBuilder } from "./disk-builder.ts";
 import type { Change, Death } from "./dying-store.ts";
-import { openStore, STORES, type StorePlace } from "./stores.ts";
+import { endLeases, type MakeOrder, openStore, STORES, type StorePlace } from "./stores.ts";
 
 /** With AGENT_ENV_TEST_LONG every change is died at in each way, else one of each kind. */
 const isLong = process.env["AGENT_ENV_TEST_LONG"] === "1";
@@ -35,7 +35,10 @@ describe.each(STORES)("B8.4 a run killed at any of its writes, $name", ({ start 
   });
 
   const request = () => ({ folder, store, builder: diskBuilder(engine) });
-  const makeInChild = (death: Death | null) => runChild("child-make.ts", { store: place, folder, engine, death });
+  const makeInChild = (death: Death | null) => {
+    const order: MakeOrder = { store: place, folder, engine, death, holdBuilds: false };
+    return runChild("child-make.ts", order);
+  };
 
   /** Dies at each change that a run over `before` makes, and lets the next run go on from what that leaves. */
   async function dieEverywhere(before: Content): Promise<number> {
@@ -50,6 +53,7 @@ describe.each(STORES)("B8.4 a run killed at any of its writes, $name", ({ start 
       await restore(store, before);
       const killed = await makeInChild(death);
       expect(killed, JSON.stringify(death)).toEqual({ code: null, signal: "SIGKILL", out: "", err: "" });
+      await endLeases(store);
       const left = await stateOf(store);
       const predicted = lines(await plan(request()));
       expect({ death, dryRunLeft: await stateOf(store) }).toEqual({ death, dryRunLeft: left });
