@@ -283,6 +283,24 @@ describe("B9 a store reference without a version", () => {
     expect(store.json(key ?? "")).toMatchObject({ mcp_server_envs: [{ version: 1 }, { id: "mail", version: 1 }] });
   });
 
+  test("to an image is pinned as well, and the next plan has the newer one", async () => {
+    using folder = temporaryFolder({
+      "envs/own/env.toml": 'environment_name = "own"\nimage = "mail-image"\n',
+      "tasks/t.json": JSON.stringify([{ id: "deploy", type: "deploy_env", env_id: "own" }]),
+    });
+    const store = memoryStore();
+    await putMail(store);
+    const planned = await plan({ folder: folder.path, store });
+    await putMail(store, "letters");
+    const signal = new AbortController().signal;
+    await materialize(planned, { store, emit: () => {}, builder: null, buildsAtOnce: 2, runId: "run", signal });
+    const key = store.keys().find((candidate) => candidate.startsWith("records/env/local/") && candidate.endsWith("/1.json"));
+    expect(store.json(key ?? "")).toMatchObject({ docker_image_artifact: { id: "mail-image", version: 1 } });
+    expect(changes(await plan({ folder: folder.path, store }))).toEqual([
+      "envs/own: v2 (artifact mail-image has a new version in the store (v1 → v2))",
+    ]);
+  });
+
   test("B8.2 at a newer version rewrites what names it, and nothing else", async () => {
     using folder = temporaryFolder(withMail('mcp_server_envs = ["own", "mail"]\n'));
     const store = memoryStore();
