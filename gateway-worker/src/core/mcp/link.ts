@@ -1,7 +1,7 @@
 import type { JsonObject } from "@agent-env/protocol";
 import { Fault } from "../seam.ts";
 import { pause, within } from "../timing.ts";
-import { BadAnswer } from "./bad-answer.ts";
+import { BadAnswer, HandshakeFailed } from "./bad-answer.ts";
 import type { Ask, Channel } from "./channel.ts";
 import type { Answered } from "./exchange.ts";
 import { Slots } from "./slots.ts";
@@ -118,7 +118,7 @@ export class Link {
 
   #verdict(error: unknown, sent: { isOpen: boolean; mayRepeat: boolean; isCancelled: boolean }): Trouble | "again" {
     if (error instanceof BadAnswer || error instanceof SessionLost)
-      return { reason: "bad_answer", detail: error.message, delivered: sent.isOpen };
+      return { reason: "bad_answer", detail: error.message, delivered: sent.isOpen && !(error instanceof HandshakeFailed) };
     if (!(error instanceof Fault)) throw error;
     if (sent.isCancelled) return { reason: "outcome_unknown", detail: "cancelled", delivered: null };
     if (error.kind === "timeout" && sent.isOpen) return { reason: "timeout", detail: error.reason, delivered: true };

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, ROLE_META_KEY, SESSION_META_KEY } from "@agent-env/protocol";
 import type { Deployment } from "../deployment/deployment.ts";
 import type { Field } from "../seam.ts";
-import type { Ask, Channel } from "./channel.ts";
+import type { Ask, Channel, Era } from "./channel.ts";
 import { contradictsModern } from "./discover.ts";
 import type { TakenLane } from "./lanes.ts";
 import type { Outcome } from "./link.ts";
@@ -82,11 +82,13 @@ export class Relay {
   ): Promise<Outcome | null> {
     for (let isAgain = false; ; isAgain = true) {
       if (call.isCancelled) return null;
-      const isModern = server.eraFor(call.turn.era) === "modern";
-      if (!isModern) return await this.#legacy(call, message, target, server, asked);
-      const outcome = await this.#modern(call, message, target, server);
-      if (outcome === null || isAgain || !contradictsModern(outcome.status, "reply" in outcome ? outcome.reply : undefined)) return outcome;
+      const era = server.eraFor(call.turn.era);
+      const send = () =>
+        era === "modern" ? this.#modern(call, message, target, server) : this.#legacy(call, message, target, server, asked);
+      const outcome = await send();
+      if (outcome === null || isAgain || !contradicts(outcome, era)) return outcome;
       await server.reconsider();
+      if (era === "legacy" && server.eraFor(call.turn.era) === "legacy") return outcome;
     }
   }
 
@@ -151,6 +153,12 @@ export class Relay {
     if (left.length === 0) this.#live.delete(key);
     else this.#live.set(key, left);
   }
+}
+
+/** Whether a server shows that it doesn't speak the era in which it was asked: then it surely did nothing. */
+function contradicts(outcome: Outcome, era: Era): boolean {
+  if (era === "modern") return contradictsModern(outcome.status, "reply" in outcome ? outcome.reply : undefined);
+  return "trouble" in outcome && outcome.trouble.reason === "bad_answer" && outcome.trouble.delivered === false;
 }
 
 function liveKey(turn: Turn, id: unknown): string {

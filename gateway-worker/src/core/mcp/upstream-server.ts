@@ -115,7 +115,6 @@ export class UpstreamServer {
 
   /** A call has shown that the server doesn't speak the era that it was thought to. Asks it anew. */
   async reconsider(): Promise<void> {
-    this.#greetings = { ...this.#greetings, modern: null };
     if (!(await this.link.probe())) this.link.look();
   }
 

@@ -12,7 +12,7 @@ import {
 } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
 import { Fault, type Field, type UpExchange } from "../seam.ts";
-import { BadAnswer } from "./bad-answer.ts";
+import { BadAnswer, HandshakeFailed } from "./bad-answer.ts";
 import { type Ask, type Channel, CLIENT_INFO, type Wire } from "./channel.ts";
 import { type Answered, exchange } from "./exchange.ts";
 
@@ -214,11 +214,11 @@ async function unlessFailed<T>(work: Promise<T>): Promise<T | undefined> {
 /** The version that a server has answered `initialize` with. */
 function versionIn({ status, reply }: Answered): string {
   const result = reply?.["result"];
-  if (status !== 200 || !isJsonObject(result)) throw new BadAnswer(`HTTP ${status}${errorCodeIn(reply)} for initialize`);
+  if (status !== 200 || !isJsonObject(result)) throw new HandshakeFailed(`HTTP ${status}${errorCodeIn(reply)} for initialize`);
   const version = result["protocolVersion"];
   if (typeof version === "string" && isLegacyVersion(version)) return version;
   if (version === undefined) return ASSUMED_VERSION;
-  throw new BadAnswer(`it speaks MCP ${JSON.stringify(version)}`);
+  throw new HandshakeFailed(`it speaks MCP ${JSON.stringify(version)}`);
 }
 
 function errorCodeIn(reply: JsonObject | undefined): string {
