@@ -305,6 +305,29 @@ describe("files that change while they are written", () => {
   });
 });
 
+test("B8.4 a version that something else takes meanwhile ends the run, with what to do", async () => {
+  using folder = temporaryFolder(SUITE);
+  const store = memoryStore();
+  const { bundle } = await plan({ folder: folder.path, store });
+  const id = `${bundle.idRoot}/check`;
+  const key = `records/artifact/${encodedId(id)}/1.json`;
+  let isTaken = false;
+  store.onWrite((written) => {
+    if (isTaken || !written.includes("/attempts/") || !written.includes("-check-")) return;
+    isTaken = true;
+    void store.objects.create(key, JSON.stringify({ id, type: "file", version: 1 }));
+  });
+  await expect(make({ folder: folder.path, store })).rejects.toMatchObject({
+    message: `artifacts/check: v1 of ${id} was written by something else meanwhile`,
+    why: "this run holds the id's lock, so what wrote it is no run of a bundle",
+    next: "run the bundle again, which plans anew",
+  });
+  store.onWrite(() => {});
+  expect(changes((await make({ folder: folder.path, store })).plan)[0]).toBe(
+    "artifacts/check: v2 (the store's latest, v1, isn't in the ledger)",
+  );
+});
+
 test("B1.2, B4 the records of envs hold what their authors wrote, and nothing else", async () => {
   using folder = temporaryFolder(SUITE);
   const store = memoryStore();
