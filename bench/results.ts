@@ -15,8 +15,8 @@ const Measured = z.object({
   about: z.string(),
   at: z.string(),
   machine: z.string(),
-  /** Of the minute before it began. */
-  load: z.number(),
+  /** Of the minute before it began; null: it wasn't noted. */
+  load: z.number().nullable(),
   rows: z.array(
     z.object({
       bench: z.string(),
@@ -68,8 +68,8 @@ export function resultsText(all: readonly Measured[]): string {
     }),
   );
   const runs = all.map(({ bench, about, at, load, machine }) => {
-    const busy = load > QUIET_LOAD ? " **To be measured again: the machine was busy.**" : "";
-    return `| ${bench} | ${about} | ${at} UTC, load ${load}.${busy} | ${machine} |`;
+    const busy = load !== null && load > QUIET_LOAD ? " **To be measured again: the machine was busy.**" : "";
+    return `| ${bench} | ${about} | ${at} UTC, load ${load ?? "not noted"}.${busy} | ${machine} |`;
   });
   return [
     "# Results of the benches",
