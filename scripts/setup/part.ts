@@ -17,6 +17,8 @@ export type Part = {
   readonly name: string;
   /** The tiers that can't run without it. */
   readonly tiers: readonly Tier[];
+  /** Tiers that run without it, and skip what needs it by name. */
+  readonly helps?: readonly Tier[];
   /** Parts that have to be mended before this one is. */
   readonly after: readonly Part[];
   /** Changes nothing. */

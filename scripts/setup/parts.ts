@@ -5,13 +5,14 @@ import type { Machine } from "./machine.ts";
 import { installPackages } from "./packages.ts";
 import type { Found, Part, Say, Tier } from "./part.ts";
 import { python } from "./python.ts";
+import { registry } from "./registry.ts";
 
 /** All parts, each after those it needs. */
-export const PARTS: readonly Part[] = [engine, images, chromium, python];
+export const PARTS: readonly Part[] = [engine, images, registry, chromium, python];
 
-/** The parts that any of these tiers needs. */
+/** The parts that any of these tiers needs or makes use of. */
 export function partsFor(tiers: readonly Tier[]): Part[] {
-  return PARTS.filter((part) => part.tiers.some((tier) => tiers.includes(tier)));
+  return PARTS.filter((part) => [...part.tiers, ...(part.helps ?? [])].some((tier) => tiers.includes(tier)));
 }
 
 /** Looks at each part. Changes nothing. */
