@@ -12,3 +12,4 @@ export * from "./paths.ts";
 export * from "./problem-codes.ts";
 export * from "./records.ts";
 export * from "./roles.ts";
+export * from "./tokens.ts";
