@@ -32,7 +32,7 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ start }) => {
   };
 
   test.each([404, 400] as const)(
-    "G5 F2 F5 a server that answers %i for a session it has lost is healed, and the call goes on",
+    "G5 F2 F4 F5 a server that answers %i for a session it has lost is healed, and the call goes on",
     async (unknownSession) => {
       const items = await fixture({ name: "items", unknownSession, tools: [[{ name: "items_n" }, ({ session }) => text(session)]] });
       const gateway = await started({ record: { servers: [mcp("items", items)] } });
@@ -74,7 +74,7 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ start }) => {
     await client.close();
   });
 
-  test("F8 after a restart of the gateway the same session goes on, with the same key at the servers", async () => {
+  test("F8 F9 after a restart of the gateway the same session goes on, with the same key at the servers", async () => {
     const items = await fixture({
       name: "items",
       tools: [[{ name: "items_n" }, ({ meta, session }) => text([meta["agentenv.io/session"], session])]],

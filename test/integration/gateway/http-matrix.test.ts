@@ -58,7 +58,7 @@ describe.each(HOSTS)("the HTTP matrix of /mcp on the $host host", ({ host, start
     ["JSON only", "application/json", 200, "application/json"],
     ["SSE only", "text/event-stream", 200, "text/event-stream"],
     ["neither", "text/html", 406, "application/json"],
-  ])("Accept %s", async (_name, accept, status, type) => {
+  ])("F41 Accept %s", async (_name, accept, status, type) => {
     const headers: Record<string, string> = { "content-type": "application/json", ...(accept === undefined ? {} : { accept }) };
     const answer = await raw(gateway, "/mcp", { method: "POST", headers, body: JSON.stringify(PING) });
     expect([answer.status, answer.header("content-type")]).toEqual([status, type]);
@@ -100,12 +100,12 @@ describe.each(HOSTS)("the HTTP matrix of /mcp on the $host host", ({ host, start
     ]);
   });
 
-  test("a request without a session is served, without one", async () => {
+  test("F13 a request without a session is served, without one", async () => {
     const answer = await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "items_say" } });
     expect([answer.status, answer.header("mcp-session-id")]).toEqual([200, undefined]);
   });
 
-  test("V25 an unknown session is 404 -32001, for every method", async () => {
+  test("V25 F10 an unknown session is 404 -32001, for every method", async () => {
     const unknown = { "mcp-session-id": "1.AAAA" };
     const answers = [
       await post(gateway, "/mcp", PING, unknown),
@@ -129,7 +129,7 @@ describe.each(HOSTS)("the HTTP matrix of /mcp on the $host host", ({ host, start
     expect(statuses.map(({ status }) => status)).toEqual([200, 404, 404]);
   });
 
-  test("GET without a session, DELETE without one, PUT, PATCH and HEAD are 405 with Allow", async () => {
+  test("F38 GET without a session, DELETE without one, PUT, PATCH and HEAD are 405 with Allow", async () => {
     for (const method of ["GET", "DELETE", "PUT", "PATCH", "HEAD"]) {
       const answer = await raw(gateway, "/mcp", { method, headers: { accept: "text/event-stream" } });
       expect([method, answer.status, answer.header("allow")]).toEqual([method, 405, "POST, GET, DELETE"]);

@@ -82,13 +82,13 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     expect(said(await (await client()).callTool({ name: "stock__find" }))).toBe("stock");
   });
 
-  test("V59 a listed tool keeps every field that it had", async () => {
+  test("V59 F24 a listed tool keeps every field that it had", async () => {
     const answer = await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" });
     const [{ result }] = messagesIn(answer) as [{ result: { tools: { name: string }[] } }];
     expect(result.tools.find(({ name }) => name === "items_rich")).toEqual(RICH);
   });
 
-  test("a result passes as it is", async () => {
+  test("F24 a result passes as it is", async () => {
     const answer = await post(gateway, "/mcp", { jsonrpc: "2.0", id: "x", method: "tools/call", params: { name: "items_rich" } });
     expect(messagesIn(answer)).toEqual([
       {
@@ -104,7 +104,7 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     ]);
   });
 
-  test("V24 arguments arrive as they were sent, long integers too", async () => {
+  test("V24 F29 arguments arrive as they were sent, long integers too", async () => {
     const body =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"items_who","arguments":{"list":"[1,2]","nope":1,"n":12345678901234567890,"f":1.50}}}';
     await post(gateway, "/mcp", body);
@@ -166,7 +166,7 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     });
   });
 
-  test("progress comes under the caller's own token, in order, before the result", async () => {
+  test("F34 progress comes under the caller's own token, in order, before the result", async () => {
     const seen: number[] = [];
     const result = await (await client()).callTool({ name: "items_progress" }, undefined, {
       onprogress: ({ progress }) => void seen.push(progress),
@@ -174,7 +174,7 @@ describe.each(HOSTS)("/mcp on the $host host", ({ start }) => {
     expect([seen, said(result)]).toEqual([[1, 2, 3], "done"]);
   });
 
-  test("without a token there is no progress", async () => {
+  test("F32 without a token there is no progress", async () => {
     const answer = await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "items_progress" } });
     expect(messagesIn(answer).map(({ id }) => id)).toEqual([1]);
   });
