@@ -78,7 +78,7 @@ function commandIo(processIo: ProcessIo): { readonly io: Io; useConfig(file: str
     },
     loadedPlugins() {
       loaded ??= import("../plugins/plugins.ts").then(async ({ loadPlugins, pluginWarnings }) => {
-        const plugins = await loadPlugins(await io.plugins());
+        const plugins = await loadPlugins(await io.plugins(), io.settings().sandbox().presets);
         for (const warning of pluginWarnings(plugins)) processIo.err.write(`warning: ${warning}\n`);
         return plugins;
       });

@@ -79,12 +79,18 @@ export const SECTIONS = {
     ).default("env"),
   }),
   sandbox: section("where servers and agents run", {
-    default: key(text(), { readBy: "run, env deploy" }, "the sandbox of envs").default("auto"),
+    default: key(text(), { readBy: "run, env deploy" }, "the sandbox of envs, or several with commas: the next where one fails").default(
+      "auto",
+    ),
     agent_default: key(text(), { readBy: null }, "the sandbox of agents and judges").default("auto"),
     vm_image: key(text(), { readBy: null }, "the image of a bare sandbox").default("debian:bookworm-slim"),
     providers: key(
-      z.record(z.string(), z.looseObject({ type: text() })),
-      { readBy: null },
+      z
+        .record(z.string(), z.looseObject({ type: text() }))
+        .refine((presets) => Object.keys(presets).every((name) => name !== "auto" && /^[^,\s]+$/.test(name)), {
+          error: "a preset's name has no comma and no space, and isn't auto",
+        }),
+      { readBy: "run, env deploy, env stop, gc, doctor" },
       "presets by name: a provider's `type` and its settings",
     ).default({}),
     attribution: key(z.record(z.string(), z.string()), { readBy: null }, "tags on sandboxes elsewhere").default({}),

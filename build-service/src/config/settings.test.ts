@@ -138,7 +138,7 @@ describe("which value counts", () => {
     expect(found).toBeNull();
     expect({
       stores: read.stores(),
-      sandbox: { ...read.sandbox(), preset: read.sandbox().preset("big") },
+      sandbox: { ...read.sandbox(), presets: read.sandbox().presets.names },
       envs: read.envs(),
       agents: read.agents(),
       model: read.model(),
@@ -150,7 +150,7 @@ describe("which value counts", () => {
       packages: read.plugins().packages,
     }).toEqual({
       stores: { records: "local", image: "none" },
-      sandbox: { default: "auto", agent_default: "auto", vm_image: "debian:bookworm-slim", attribution: {}, preset: null },
+      sandbox: { default: "auto", agent_default: "auto", vm_image: "debian:bookworm-slim", attribution: {}, presets: [] },
       envs: {
         default_gateway_env_id: "default",
         default_service_db_env_id: "default-db",
@@ -193,10 +193,12 @@ describe("which value counts", () => {
 
   test("a sandbox's preset is resolved when it is asked for, and no sooner", () => {
     const text = '[sandbox.providers.big]\ntype = "modal"\nkey = "env:KEY"\n';
-    expect(settings(text, { KEY: "k" }).sandbox().preset("big")).toEqual({ type: "modal", key: "k" });
-    const { default: chosen, preset } = settings(text).sandbox();
-    expect(chosen).toBe("auto");
-    expect(refusal(() => preset("big")).what).toBe('…/.agentenv/config.toml: [sandbox.providers.big] key: "env:KEY" has no value');
+    expect(settings(text, { KEY: "k" }).sandbox().presets.settings("big")).toEqual({ type: "modal", key: "k" });
+    const { default: chosen, presets } = settings(text).sandbox();
+    expect([chosen, presets.names, presets.settings("small")]).toEqual(["auto", ["big"], null]);
+    expect(refusal(() => presets.settings("big")).what).toBe(
+      '…/.agentenv/config.toml: [sandbox.providers.big] key: "env:KEY" has no value',
+    );
   });
 
   test("what a reference stands for is judged as if it were written", () => {

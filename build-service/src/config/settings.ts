@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { UserError } from "@agent-env/protocol";
 import type { z } from "zod";
 import { isTable } from "../bundle/toml.ts";
+import type { Presets } from "../providers/sandbox/sandboxes.ts";
 import { type ConfigPlace, type FoundFile, findConfigFile } from "./find-file.ts";
 import { problemsOf } from "./key-problems.ts";
 import { SECTIONS, type SectionName } from "./keys.ts";
@@ -16,8 +17,8 @@ type CloudflareAccount = Exclude<Section<"stores">["records"], "local">;
 export type CloudflareSettings = CloudflareAccount & Required<Pick<CloudflareAccount, "account_id" | "api_token">>;
 /** `image` as `[stores] image` says it. A Cloudflare account is complete, whatever of it came from variables. */
 export type StoresSettings = { readonly records: "local" | CloudflareSettings; readonly image: Section<"stores">["image"] };
-/** A preset's own settings are resolved when it is asked for: `preset` gives null for a name that is none. */
-export type SandboxSettings = Omit<Section<"sandbox">, "providers"> & { preset(name: string): Readonly<Record<string, unknown>> | null };
+/** A preset's own settings are resolved when it is asked for. */
+export type SandboxSettings = Omit<Section<"sandbox">, "providers"> & { readonly presets: Presets };
 export type EnvsSettings = Section<"envs">;
 export type AgentsSettings = Section<"agents">;
 export type ModelSettings = Section<"model">;
@@ -109,9 +110,13 @@ export function settingsOf(read: {
       const { providers, ...rest } = asTable(table["sandbox"]);
       return {
         ...parsed("sandbox", SECTIONS.sandbox.omit({ providers: true }), resolved(rest, at("sandbox"))),
-        preset(name) {
-          const preset = asTable(providers)[name];
-          return preset === undefined ? null : asTable(resolved(preset, at("sandbox", "providers", name)));
+        presets: {
+          file: path,
+          names: Object.keys(asTable(providers)),
+          settings(name) {
+            const presets = asTable(providers);
+            return Object.hasOwn(presets, name) ? asTable(resolved(presets[name], at("sandbox", "providers", name))) : null;
+          },
         },
       };
     },

@@ -3,14 +3,14 @@ import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
 import type { EnvProvider, Started } from "../providers/env/provider.ts";
 import { envProvider } from "../providers/env/registry.ts";
-import { NoRoom, type SandboxProvider, type SandboxSession, type SessionSpec } from "../providers/sandbox/provider.ts";
-import { sandboxProvider } from "../providers/sandbox/registry.ts";
+import { NoRoom, type SandboxSession, type SessionSpec } from "../providers/sandbox/provider.ts";
+import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import { canDeploy } from "../types/can-deploy.ts";
 import type { DeployContext, Deployment, DeployOptions } from "./deployment.ts";
 import { mcpUrl } from "./gateway-answers.ts";
 import { findLeftoverThings, removeLeftovers } from "./gc.ts";
 import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
-import { refusedOptions } from "./options.ts";
+import { refusedOptions, refusedPlace } from "./options.ts";
 import { createRecord, updateRecord } from "./record.ts";
 import { stopDeployment } from "./teardown.ts";
 import { mainService, waves } from "./topology.ts";
@@ -24,10 +24,11 @@ const START_ALLOWANCE_S = 1_800;
  */
 export async function deployEnv(options: DeployOptions, context: DeployContext): Promise<Deployment> {
   const provider = envProvider(options.env.provider, context.plugins.envProviders);
-  const sandbox = sandboxProvider(options.sandbox);
+  const sandbox = context.plugins.sandboxes.find(options.sandbox);
+  if (sandbox === null) throw new Error(`${options.sandbox}: a sandbox that was chosen and isn't known`);
   await refuse(options, provider, sandbox);
   await provider.require(options.gateway, context);
-  await removeExpired(options, context);
+  await removeExpired(sandbox, context);
 
   const gatewayImage = provider.startsGateway(options.gateway) ? await gatewayImageFor(sandbox, options, context) : null;
   const services = provider.services(options.env, options.gateway, gatewayImage);
@@ -57,21 +58,18 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
   }
 }
 
-async function refuse(options: DeployOptions, provider: EnvProvider, sandbox: SandboxProvider): Promise<void> {
-  const { env, gateway, sandbox: name } = options;
+async function refuse(options: DeployOptions, provider: EnvProvider, { name, provider: sandbox }: Sandbox): Promise<void> {
+  const { env } = options;
   const servers = env.servers.map((server) => ({ kind: server.kind, name: server.name, field: null }));
   const reason = canDeploy({ provider: provider.capabilities, type: env.type, shape: env.shape, servers });
   if (reason !== null) {
     throw new UserError({ what: `${env.id}: it can't be deployed`, why: reason, next: "mend its env.toml, then run its bundle" });
   }
-  if (!sandbox.capabilities.gateways.includes(gateway)) {
-    throw new UserError({
-      what: `${env.id}: the sandbox ${name} has no ${gateway} gateway`,
-      why: `it has ${sandbox.capabilities.gateways.join(", ")}`,
-      next: "choose another with --gateway",
-    });
-  }
-  const refused = refusedOptions(options, sandbox.capabilities, provider.capabilities);
+  const sites = env.servers.filter(({ kind }) => kind === "website").map((server) => server.name);
+  const refused = [
+    ...refusedPlace({ ...options, sites }, sandbox.capabilities),
+    ...refusedOptions(options, sandbox.capabilities, provider.capabilities),
+  ];
   if (refused.length > 0) {
     throw new UserError({
       what: `${env.id}: it can't be deployed with these options`,
@@ -84,29 +82,25 @@ async function refuse(options: DeployOptions, provider: EnvProvider, sandbox: Sa
 }
 
 /** A deployment whose time is over ends with the next deploy on its provider (5-run §5.11). */
-async function removeExpired({ sandbox }: DeployOptions, context: DeployContext): Promise<void> {
-  const found = await findLeftoverThings(context);
+async function removeExpired(sandbox: Sandbox, context: DeployContext): Promise<void> {
+  const found = await findLeftoverThings(context, [sandbox]);
   await removeLeftovers(
-    found.filter((leftover) => leftover.sandbox === sandbox && leftover.cause === "expired"),
+    found.filter(({ cause }) => cause === "expired"),
     context,
   );
 }
 
-async function gatewayImageFor(
-  sandbox: SandboxProvider,
-  { owner }: DeployOptions,
-  context: DeployContext,
-): Promise<DockerImageRecord | null> {
-  return sandbox.capabilities.image === "build" ? ensureGateway({ ...context, builder: imageBuilder(), owner }) : null;
+async function gatewayImageFor({ provider }: Sandbox, { owner }: DeployOptions, context: DeployContext): Promise<DockerImageRecord | null> {
+  return provider.capabilities.image === "build" ? ensureGateway({ ...context, builder: imageBuilder(), owner }) : null;
 }
 
 /** Opens the deployment's place. Where there is no room, what is left over of others goes first, and it is tried once more. */
-async function opened(sandbox: SandboxProvider, spec: SessionSpec, context: DeployContext): Promise<SandboxSession> {
+async function opened(sandbox: Sandbox, spec: SessionSpec, context: DeployContext): Promise<SandboxSession> {
   try {
-    return await sandbox.open(spec, context);
+    return await sandbox.provider.open(spec, context);
   } catch (error) {
     if (!(error instanceof NoRoom)) throw error;
-    const found = (await findLeftoverThings(context)).filter((leftover) => leftover.sandbox === sandbox.capabilities.name);
+    const found = await findLeftoverThings(context, [sandbox]);
     if (found.length === 0) throw error;
     const ids = new Set(found.map(({ deploymentId }) => deploymentId));
     context.emit({
@@ -116,7 +110,7 @@ async function opened(sandbox: SandboxProvider, spec: SessionSpec, context: Depl
       message: `${error.message}: removing what is left over of ${[...ids].join(", ")}`,
     });
     await removeLeftovers(found, context);
-    return sandbox.open(spec, context);
+    return sandbox.provider.open(spec, context);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { DeploymentRecord, DockerImageRecord } from "@agent-env/protocol";
 import type { Installed } from "../plugins/installed.ts";
-import type { SandboxName } from "../providers/capabilities.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
 import type { EnvShape } from "../types/can-deploy.ts";
@@ -24,7 +23,8 @@ export type DeployableEnv = {
 
 export type DeployOptions = {
   readonly env: DeployableEnv;
-  readonly sandbox: SandboxName;
+  /** A name of the context's sandboxes. */
+  readonly sandbox: string;
   readonly gateway: "container" | "edge";
   /** Run id; in the labels, and in the record until `env deploy` clears it. */
   readonly owner: string;

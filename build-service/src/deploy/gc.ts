@@ -1,7 +1,6 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
-import type { SandboxName } from "../providers/capabilities.ts";
 import type { Labelled } from "../providers/sandbox/provider.ts";
-import { isSandboxName, sandboxProviders } from "../providers/sandbox/registry.ts";
+import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import { runIsAlive } from "../store/run-lock.ts";
 import type { LeftUp } from "./deployment.ts";
 import { stateLabel } from "./labels.ts";
@@ -15,13 +14,16 @@ export type Leftover = {
   readonly name: string;
   readonly deploymentId: string;
   /** Null: a record of which nothing is left on this machine. */
-  readonly sandbox: SandboxName | null;
+  readonly sandbox: string | null;
   readonly cause: "expired" | "stopped" | "owner-gone";
   /** For a person: `expired 2026-03-01T09:00:00Z`. */
   readonly reason: string;
 };
 
-type GcContext = Pick<TeardownContext, "store" | "stateDir">;
+/** A deployment that nobody needs any more, on a sandbox that can't be looked into: what is left of it is for a person to end. */
+export type OutOfReach = Pick<Leftover, "deploymentId" | "cause" | "reason"> & { readonly sandbox: string; readonly why: string };
+
+type GcContext = Pick<TeardownContext, "store" | "stateDir" | "plugins">;
 type Verdict = Pick<Leftover, "cause" | "reason">;
 
 /**
@@ -29,54 +31,74 @@ type Verdict = Pick<Leftover, "cause" | "reason">;
  * a record is missing, by the labels alone. Things of another state folder count only once they have expired: whether
  * their run lives is known there. Builds leave nothing to look for: the Engine removes their containers when the connection ends.
  */
-export async function findLeftovers(context: GcContext, now = new Date()): Promise<Leftover[]> {
-  const { things, deployments } = await labelled(context, now);
-  const seen = await usableSandboxes();
+export async function findLeftovers(context: GcContext, now = new Date()): Promise<readonly Leftover[]> {
+  return (await survey(context, now)).found;
+}
+
+/** The same, and what is left over where it can't be looked for. */
+export async function survey(
+  context: GcContext,
+  now = new Date(),
+): Promise<{ readonly found: readonly Leftover[]; readonly outOfReach: readonly OutOfReach[] }> {
+  const { things, deployments } = await labelled(context, context.plugins.sandboxes.all(), now);
+  const whyNot = await unseen(context);
   const bare: Leftover[] = [];
+  const outOfReach: OutOfReach[] = [];
   for (const record of await listDeployments(context.store, now)) {
-    const { deployment_id: id, status, sandbox_type } = record;
-    // Where its sandbox can't be looked into, nobody knows what is left of it.
-    if (id === undefined || status === "stopped" || deployments.has(id) || !seen.has(sandbox_type)) continue;
+    const { deployment_id: id, status, sandbox_type: sandbox } = record;
+    if (id === undefined || status === "stopped" || deployments.has(id)) continue;
     const verdict = await judgeRecord(record, context.stateDir);
-    if (verdict !== null) bare.push({ ...verdict, kind: "record", name: id, deploymentId: id, sandbox: null });
+    if (verdict === null) continue;
+    const why = sandbox === null ? null : whyNot(sandbox);
+    // Where its sandbox can't be looked into, nobody knows what is left of it, and its record stays.
+    if (sandbox !== null && why !== null) outOfReach.push({ ...verdict, deploymentId: id, sandbox, why });
+    else bare.push({ ...verdict, kind: "record", name: id, deploymentId: id, sandbox: null });
   }
-  return [...things, ...bare];
+  return { found: [...things, ...bare], outOfReach };
 }
 
-async function usableSandboxes(): Promise<ReadonlySet<string | null>> {
-  const found = await Promise.all(
-    sandboxProviders().map(async (one) => ((await one.unavailable()) === null ? [one.capabilities.name] : [])),
-  );
-  return new Set(found.flat());
+/** Says why the sandbox of that name can't be looked into; null for one that can. */
+async function unseen({ plugins: { sandboxes } }: GcContext): Promise<(name: string) => string | null> {
+  const missing = sandboxes.all().map(async ({ name, provider }) => [name, (await provider.unavailable())?.why ?? null] as const);
+  const reasons = new Map<string, string | null>(await Promise.all(missing));
+  for (const { name, error } of sandboxes.broken()) reasons.set(name, `${error.message}: ${error.why}`);
+  return (name) => {
+    const reason = reasons.get(name);
+    return reason === undefined ? `it isn't known here; known are ${sandboxes.unknown(name).known}` : reason;
+  };
 }
 
-/** The things among them, without the records of which nothing is left: reads no more records than there are deployments on this machine. */
-export async function findLeftoverThings(context: GcContext, now = new Date()): Promise<Leftover[]> {
-  return (await labelled(context, now)).things;
+/** The things among them on these sandboxes, without the records of which nothing is left: reads no more records than there are deployments there. */
+export async function findLeftoverThings(context: GcContext, on: readonly Sandbox[], now = new Date()): Promise<Leftover[]> {
+  return (await labelled(context, on, now)).things;
 }
 
-async function labelled(context: GcContext, now: Date): Promise<{ things: Leftover[]; deployments: ReadonlySet<string> }> {
+async function labelled(
+  context: GcContext,
+  sandboxes: readonly Sandbox[],
+  now: Date,
+): Promise<{ things: Leftover[]; deployments: ReadonlySet<string> }> {
   const judge = judgeOf(context, now);
-  const things: Leftover[] = [];
+  // A provider and its presets may see the same things.
+  const things = new Map<string, Leftover>();
   const deployments = new Set<string>();
-  for (const provider of sandboxProviders()) {
-    const sandbox = provider.capabilities.name;
-    if (!isSandboxName(sandbox)) throw new Error(`${sandbox} is in no table`);
+  for (const { name: sandbox, provider } of sandboxes) {
     for (const thing of await provider.labelled(context)) {
       const { kind, name, deploymentId } = thing;
       deployments.add(deploymentId);
       const verdict = await judge(thing);
-      if (verdict !== null) things.push({ ...verdict, kind, name, deploymentId, sandbox });
+      const key = `${kind} ${name} ${deploymentId}`;
+      if (verdict !== null && !things.has(key)) things.set(key, { ...verdict, kind, name, deploymentId, sandbox });
     }
   }
-  return { things, deployments };
+  return { things: [...things.values()], deployments };
 }
 
 /** Removes them and closes their records; gives what is still there. */
 export async function removeLeftovers(found: readonly Leftover[], context: TeardownContext): Promise<LeftUp[]> {
   const left: LeftUp[] = [];
-  for (const provider of sandboxProviders()) {
-    const ids = new Set(found.filter(({ sandbox }) => sandbox === provider.capabilities.name).map(({ deploymentId }) => deploymentId));
+  for (const { name, provider } of context.plugins.sandboxes.all()) {
+    const ids = new Set(found.filter(({ sandbox }) => sandbox === name).map(({ deploymentId }) => deploymentId));
     left.push(...(await Promise.all([...ids].map((id) => provider.remove(id, context)))).flat());
   }
   for (const id of new Set(found.map(({ deploymentId }) => deploymentId))) await closeRecord(context.store, id);

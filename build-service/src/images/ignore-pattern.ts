@@ -1,3 +1,6 @@
+import { instructionsOf } from "./ignore-expression.ts";
+import { matchesWhole } from "./linear-match.ts";
+
 /** One line of an ignore file as a matcher of whole paths, with `/`. */
 export type IgnorePattern = { readonly isException: boolean; matches(path: string): boolean };
 
@@ -15,6 +18,19 @@ export function ignorePattern(text: string, isException: boolean): IgnorePattern
 
 /** A pattern without wildcards is compared as it stands; `**` at an end too. Everything else becomes a regular expression. */
 function matcherOf(text: string): (path: string) => boolean {
+  const { kind, source } = translated(text);
+  if (kind === "exact") return (path) => path === text;
+  if (kind === "prefix") return (path) => path.startsWith(text.slice(0, -2));
+  if (kind === "suffix") {
+    const suffix = text.slice(2);
+    return (path) => path.endsWith(suffix) || `/${path}` === suffix;
+  }
+  const instructions = instructionsOf(source, text);
+  return (path) => matchesWhole(instructions, path);
+}
+
+/** The expression that Docker writes for a pattern. It writes it without regard to classes, so `[*]` isn't a class of `*`. */
+function translated(text: string): { readonly kind: "exact" | "prefix" | "suffix" | "expression"; readonly source: string } {
   const characters = [...text];
   let source = "";
   let kind: "exact" | "prefix" | "suffix" | "expression" = "exact";
@@ -45,35 +61,7 @@ function matcherOf(text: string): (path: string) => boolean {
       if (character === "[" || character === "]") kind = "expression";
     }
   }
-  if (kind === "exact") return (path) => path === text;
-  if (kind === "prefix") return (path) => path.startsWith(text.slice(0, -2));
-  if (kind === "suffix") {
-    const suffix = text.slice(2);
-    return (path) => path.endsWith(suffix) || `/${path}` === suffix;
-  }
-  const expression = new RegExp(`^(?:${inUnicodeMode(source)})$`, "su");
-  return (path) => expression.test(path);
-}
-
-/** Go's regular expressions take a lone `]`, a `]` that opens a class, and any escaped punctuation; JavaScript's don't. */
-function inUnicodeMode(source: string): string {
-  let inClass = false;
-  let isFirst = false;
-  return source.replace(/\\([\s\S])|\[\^|[\s\S]/gu, (token, escaped: string | undefined) => {
-    const first = isFirst;
-    isFirst = false;
-    if (escaped !== undefined) return /[\^$\\.*+?()[\]{}|/\w-]/.test(escaped) ? (escaped === "-" && !inClass ? "-" : token) : escaped;
-    if (token.startsWith("[") && !inClass) {
-      inClass = true;
-      isFirst = true;
-      return token;
-    }
-    if (token.startsWith("[")) return token.replace("[", "\\[");
-    if (token !== "]") return token;
-    if (!inClass || first) return "\\]";
-    inClass = false;
-    return token;
-  });
+  return { kind, source };
 }
 
 /** What Go's `filepath.Match` calls a bad pattern: a class that isn't closed or holds no range, an escape of nothing. */

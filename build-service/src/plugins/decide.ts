@@ -65,7 +65,7 @@ function hasName({ agentEnv }: Manifest, name: string): boolean {
 function decided(claim: Claim, standing: readonly Claim[], { builtIn, names }: DecideContext): Decision {
   const { kind, name } = claim;
   const word = KIND_WORDS[kind];
-  if (kind === "stateProviders" || kind === "sandboxProviders") {
+  if (kind === "stateProviders") {
     return ["skipped", "invalid-plugin", `the plugin ${quoted(claim.package)} has one, and ${word}s of plugins aren't supported yet`];
   }
   if (builtIn[kind].includes(name)) {

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { EnvProvider } from "../providers/env/provider.ts";
+import type { SandboxProvider } from "../providers/sandbox/provider.ts";
 import type { StepType } from "../run/steps/step.ts";
 import type { BundleType } from "../types/type.ts";
 import type { PluginCommand } from "./command.ts";
@@ -15,8 +16,10 @@ import {
   isCommand,
   isEnvProvider,
   isEnvType,
+  isSandboxProvider,
   isStepType,
   type Lacks,
+  sandboxProviderLacks,
   stepTypeLacks,
 } from "./shapes.ts";
 
@@ -25,6 +28,7 @@ export type Loaded =
   | { readonly what: "type"; readonly type: BundleType }
   | { readonly what: "step"; readonly step: StepType }
   | { readonly what: "envProvider"; readonly provider: EnvProvider }
+  | { readonly what: "sandboxProvider"; readonly provider: SandboxProvider }
   | { readonly what: "command"; readonly command: PluginCommand };
 
 export type LoadFailure = { readonly code: StatusCode; readonly why: string };
@@ -87,6 +91,10 @@ function loadedAs(contribution: Contribution, value: unknown): Loaded | LoadFail
       return isEnvProvider(value)
         ? named(contribution, value.capabilities.name, { what: "envProvider", provider: value })
         : lacks(contribution, envProviderLacks(value));
+    case "sandboxProviders":
+      return isSandboxProvider(value)
+        ? named(contribution, value.capabilities.name, { what: "sandboxProvider", provider: value })
+        : lacks(contribution, sandboxProviderLacks(value));
     case "commands":
       return isCommand(value) ? { what: "command", command: value } : lacks(contribution, commandLacks(value));
     default:

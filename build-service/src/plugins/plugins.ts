@@ -1,7 +1,9 @@
 import type { Settings } from "../config/settings.ts";
 import { SANDBOXES } from "../providers/capabilities.ts";
 import type { EnvProvider } from "../providers/env/provider.ts";
-import { BUILT_IN, type Registry, typeNames, type Unavailable } from "../types/registry.ts";
+import { SANDBOX_PROVIDERS } from "../providers/sandbox/registry.ts";
+import { NO_PRESETS, type Presets, sandboxesOf } from "../providers/sandbox/sandboxes.ts";
+import { BUILT_IN, type Registry, typeNames, type Unavailable, whyUnavailable } from "../types/registry.ts";
 import { type Contribution, isInEffect, KIND_WORDS } from "./contribution.ts";
 import { type BuiltInNames, decideContributions } from "./decide.ts";
 import type { Installed } from "./installed.ts";
@@ -64,8 +66,8 @@ export function pluginWarnings({ packages, contributions }: FoundPlugins): strin
   ];
 }
 
-/** Loads what is in effect, commands excepted: one is loaded when it is called. */
-export async function loadPlugins({ packages, contributions: decided }: FoundPlugins): Promise<Plugins> {
+/** Loads what is in effect, commands excepted: one is loaded when it is called. `presets` are the configuration's sandboxes. */
+export async function loadPlugins({ packages, contributions: decided }: FoundPlugins, presets: Presets = NO_PRESETS): Promise<Plugins> {
   const loaded: Loaded[] = [];
   const contributions: Contribution[] = [];
   for (const contribution of decided) {
@@ -79,11 +81,14 @@ export async function loadPlugins({ packages, contributions: decided }: FoundPlu
     contributions.push("what" in result ? contribution : afterFailure(contribution, result));
   }
   const providers = loaded.flatMap((one) => (one.what === "envProvider" ? [one.provider] : []));
+  const sandboxes = loaded.flatMap((one) => (one.what === "sandboxProvider" ? [one.provider] : []));
+  const registry = registryOf(loaded, providers, contributions);
   return {
     packages,
     contributions,
-    registry: registryOf(loaded, providers, contributions),
+    registry,
     envProviders: new Map(providers.map((provider) => [provider.capabilities.name, provider])),
+    sandboxes: sandboxesOf([...SANDBOX_PROVIDERS, ...sandboxes], presets, (name) => whyUnavailable(registry, "sandbox provider", name)),
   };
 }
 

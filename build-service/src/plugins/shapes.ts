@@ -1,4 +1,5 @@
 import type { EnvProvider } from "../providers/env/provider.ts";
+import type { SandboxProvider } from "../providers/sandbox/provider.ts";
 import type { StepType } from "../run/steps/step.ts";
 import type { ArtifactType, EnvType } from "../types/type.ts";
 import type { PluginCommand } from "./command.ts";
@@ -42,6 +43,25 @@ const STEP: readonly Member[] = [
   { name: "failsTask", what: "true or false", is: (value) => typeof value === "boolean" },
   ...functions("problems", "unknownFields", "idleFields", "notRunYet", "writeOut", "run"),
 ];
+const GATEWAYS = ["container", "edge"];
+const isListOf = (value: unknown, known: readonly string[]): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => known.some((name) => name === one));
+
+const SANDBOX: readonly Member[] = [
+  {
+    name: "capabilities",
+    what: "{ name, runs, image, websites, gateways, longestTtlSeconds, isolates, limits }",
+    is: (value) =>
+      isObject(value) &&
+      ["name", "runs", "isolates"].every((key) => isText(value[key])) &&
+      (value["image"] === "build" || value["image"] === "source") &&
+      isListOf(value["gateways"], GATEWAYS) &&
+      Number.isSafeInteger(value["longestTtlSeconds"]) &&
+      ["websites", "limits"].every((key) => typeof value[key] === "boolean"),
+  },
+  ...functions("unavailable", "imageProblems", "open", "labelled", "remove"),
+  { name: "configured", what: "a function", is: (value) => value === undefined || isFunction(value) },
+];
 const PROVIDER: readonly Member[] = [
   {
     name: "capabilities",
@@ -72,10 +92,12 @@ export const envTypeLacks = (value: unknown): Lacks => lacking(value, [KIND("env
 export const artifactTypeLacks = (value: unknown): Lacks => lacking(value, [KIND("artifact"), ...BUNDLE_TYPE, ...writeMembers(value)]);
 export const stepTypeLacks = (value: unknown): Lacks => lacking(value, STEP);
 export const envProviderLacks = (value: unknown): Lacks => lacking(value, PROVIDER);
+export const sandboxProviderLacks = (value: unknown): Lacks => lacking(value, SANDBOX);
 export const commandLacks = (value: unknown): Lacks => (isFunction(value) ? [] : ["it is no function"]);
 
 export const isEnvType = (value: unknown): value is EnvType => envTypeLacks(value).length === 0;
 export const isArtifactType = (value: unknown): value is ArtifactType => artifactTypeLacks(value).length === 0;
 export const isStepType = (value: unknown): value is StepType => stepTypeLacks(value).length === 0;
 export const isEnvProvider = (value: unknown): value is EnvProvider => envProviderLacks(value).length === 0;
+export const isSandboxProvider = (value: unknown): value is SandboxProvider => sandboxProviderLacks(value).length === 0;
 export const isCommand = (value: unknown): value is PluginCommand => commandLacks(value).length === 0;

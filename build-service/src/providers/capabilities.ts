@@ -1,4 +1,4 @@
-/** What a sandbox provider can do. Preflight, deploy and `doctor` read this table and nothing else (5-run §2.5). */
+/** What a sandbox provider can do. Preflight, deploy and `doctor` read this and nothing else (5-run §2.5). */
 export type SandboxCapabilities = {
   readonly name: string;
   readonly runs: string;
@@ -12,6 +12,7 @@ export type SandboxCapabilities = {
   readonly limits: boolean;
 };
 
+/** The built-in ones. */
 export const SANDBOXES = {
   local: {
     name: "local",
@@ -34,7 +35,6 @@ export const SANDBOXES = {
     limits: false,
   },
 } as const satisfies Record<string, SandboxCapabilities>;
-export type SandboxName = keyof typeof SANDBOXES;
 
 /** What an environment provider deploys. `canDeploy` is the one rule on top of it (4-bundle §7.4). */
 export type EnvProviderCapabilities = {

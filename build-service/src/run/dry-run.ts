@@ -1,10 +1,14 @@
 import type { PlannedWrite } from "../bundle/plan.ts";
+import { chainName } from "./choose-sandbox.ts";
 import type { Planned } from "./run.ts";
 
 const FRAME = "Dry run: nothing is written or run.";
 
 /** What a run would do, as its own lines (5-run §11.5). */
-export function dryRunText({ plan, sandbox }: Pick<Planned, "plan" | "sandbox">, setUpFirst: readonly string[]): string {
+export function dryRunText(
+  { plan, sandbox, builder }: Pick<Planned, "plan" | "sandbox" | "builder">,
+  setUpFirst: readonly string[],
+): string {
   const images = plan.writes.filter(({ source }) => source !== undefined);
   return [
     FRAME,
@@ -17,7 +21,7 @@ export function dryRunText({ plan, sandbox }: Pick<Planned, "plan" | "sandbox">,
       "Images",
       images.map(
         ({ entry, version }) =>
-          `${entry}: v${version}, ${sandbox.name === "local" ? "built here" : `run from its source on ${sandbox.name}`}`,
+          `${entry}: v${version}, ${builder === null ? `run from its source on ${chainName(sandbox.chain)}` : "built here"}`,
       ),
     ),
     ...section("Would set up first", setUpFirst),
@@ -42,7 +46,7 @@ export function dryRunResult({ plan, sandbox }: Pick<Planned, "plan" | "sandbox"
   return {
     dry_run: true,
     bundle: plan.bundle.idRoot,
-    sandbox: sandbox.name,
+    sandbox: chainName(sandbox.chain),
     store_refs: plan.storeRefs.map(({ kind, id, version, pinned }) => ({ kind, id, version, pinned })),
     images: plan.writes.flatMap(({ entry, version, source }) =>
       source === undefined ? [] : [{ entry, version, source_digest: source.digest }],

@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { type FolderTree, temporaryFolder } from "../../../test/fixtures/folder.ts";
 import { plan } from "../../../test/fixtures/make-bundle.ts";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import { NO_PLUGINS } from "../plugins/installed.ts";
+import { processProvider } from "../providers/sandbox/process/provider.ts";
+import type { SandboxProvider } from "../providers/sandbox/provider.ts";
+import { SANDBOX_PROVIDERS } from "../providers/sandbox/registry.ts";
+import { NO_PRESETS, sandboxesOf } from "../providers/sandbox/sandboxes.ts";
 import { putNextVersion } from "../store/versions.ts";
+import { chooseSandbox } from "./choose-sandbox.ts";
 import { preflight } from "./preflight.ts";
 
 const SERVER: FolderTree = {
@@ -11,19 +17,40 @@ const SERVER: FolderTree = {
   "envs/a/env.toml": 'environment_name = "a"\n',
   "envs/alone/Dockerfile": `FROM node:24-slim\nCMD ["node", "x.js"]\n`,
   "envs/alone/env.toml": 'environment_name = "alone"\nenv_provider_type = "server"\n',
+  "envs/shop/Dockerfile.backend": 'FROM node:24-slim\nCMD ["node", "x.js"]\n',
+  "envs/shop/Dockerfile.frontend": 'FROM node:24-slim\nCMD ["node", "x.js"]\n',
+  "envs/shop/env.toml": 'type = "website"\nenvironment_name = "shop"\n',
   "artifacts/check/check.py": "def verify(mcp_url): return []\n",
   "artifacts/notes/notes.md": "no script\n",
 };
 
 const REST = { gateway: "container", gatewayEnvId: "default", python: "python3" } as const;
 
+/** A provider like `process` that never can be used here, holds no website, and keeps nothing for long. */
+const remote: SandboxProvider = {
+  ...processProvider,
+  capabilities: { ...processProvider.capabilities, name: "remote", websites: false, gateways: ["edge"], longestTtlSeconds: 3600 },
+  unavailable: async () => ({ why: "REMOTE_TOKEN isn't set", next: "set it" }),
+};
+const why = '; the plugin "p" has one, and failed to load: no fuel';
+const sandboxes = sandboxesOf([...SANDBOX_PROVIDERS, remote], NO_PRESETS, (name) => (name === "fly" ? why : ""));
+const plugins = { ...NO_PLUGINS, sandboxes };
+
+const UNKNOWN = (name: string) => `deploy-provider tasks/t.json: step 'deploy': sandbox_type ${JSON.stringify(name)} is not known`;
+/** What `remote` can't hold of a deploy that sets nothing. */
+const PLACE = (link: string) => [
+  `deploy-option tasks/t.json: step 'deploy': ${link}ttl_seconds is 7200; it may be 60 to 3600 on remote`,
+  `deploy-option tasks/t.json: step 'deploy': ${link}the sandbox remote has no container gateway: choose with --gateway edge, or another --sandbox`,
+];
+
 /** What is found in tasks of these steps, a line each, the bundle's ids without their root. */
-async function found(tasks: Record<string, readonly object[]>, sandbox: "local" | "process" = "process"): Promise<string[]> {
+async function found(tasks: Record<string, readonly object[]>, setting = "process"): Promise<string[]> {
   const files = Object.entries(tasks).map(([name, steps]) => [`tasks/${name}.json`, JSON.stringify(steps)]);
   using folder = temporaryFolder({ ...SERVER, ...Object.fromEntries(files) });
   const store = memoryStore();
   const planned = await plan({ folder: folder.path, store });
-  const problems = await preflight({ plan: planned, store, sandbox: { name: sandbox, reason: "", isAsked: false }, ...REST });
+  const sandbox = await chooseSandbox({ option: null, setting }, sandboxes);
+  const problems = await preflight({ plan: planned, store, plugins, sandbox, ...REST });
   return problems.map((problem) => `${problem.code} ${problemLine(problem)}`.replaceAll(`${planned.bundle.idRoot}/`, ""));
 }
 
@@ -62,16 +89,16 @@ describe("preflight", () => {
     [
       "a sandbox that isn't known",
       [deploy({ sandbox_type: "e2b" })],
-      ["deploy-provider tasks/t.json: step 'deploy': sandbox_type \"e2b\" is not known; those there are: local, process"],
+      ["deploy-provider tasks/t.json: step 'deploy': sandbox_type \"e2b\" is not known; those there are: local, process, remote"],
     ],
     [
       "options out of their range, all at once",
       [deploy({ ttl_seconds: 5, cpu: 0, memory_mb: -1, gateway_mode: "fast" })],
       [
-        "deploy-option tasks/t.json: step 'deploy': ttl_seconds is 5; it may be 60 to 1209600 on process",
         "deploy-option tasks/t.json: step 'deploy': cpu is 0; it has to be more than 0",
         "deploy-option tasks/t.json: step 'deploy': memory_mb is -1; it has to be more than 0",
         "deploy-option tasks/t.json: step 'deploy': gateway_mode is \"fast\"; it may be performance or consistent",
+        "deploy-option tasks/t.json: step 'deploy': ttl_seconds is 5; it may be 60 to 1209600 on process",
         "deploy-option tasks/t.json: step 'deploy': the sandbox process limits nothing, and cpu is set: leave it out",
         "deploy-option tasks/t.json: step 'deploy': the sandbox process limits nothing, and memory_mb is set: leave it out",
       ],
@@ -91,6 +118,38 @@ describe("preflight", () => {
     expect(await found({ t: steps })).toEqual(lines);
   });
 
+  test.each<[string, string, string[]]>([
+    [
+      "can't be used here",
+      "remote",
+      ["deploy-provider tasks/t.json: step 'deploy': the sandbox remote can't be used here: REMOTE_TOKEN isn't set; set it", ...PLACE("")],
+    ],
+    ["is written almost so", "Remote", [`${UNKNOWN("Remote")} (probably "remote"); those there are: local, process, remote`]],
+    ["a plugin was to add", "fly", [`${UNKNOWN("fly")}; those there are: local, process, remote${why}`]],
+    ["is the last of a chain", "process, fly", [`${UNKNOWN("fly")}; those there are: local, process, remote${why}`]],
+    ["is named by nothing", "process,", [`${UNKNOWN("")}; those there are: local, process, remote`]],
+  ])("refuses a sandbox that %s", async (_, sandbox_type, lines) => {
+    expect(await found({ t: [deploy({ sandbox_type })] })).toEqual(lines);
+  });
+
+  test("refuses a chain when each of its links refuses, with the reasons of each", async () => {
+    const chain = "remote,process";
+    expect(await found({ t: [deploy({ sandbox_type: chain })] })).toEqual([]);
+    expect(await found({ t: [deploy({ sandbox_type: chain, ttl_seconds: 1_209_601, gateway_mode: "fast" })] })).toEqual([
+      "deploy-option tasks/t.json: step 'deploy': gateway_mode is \"fast\"; it may be performance or consistent",
+      "deploy-provider tasks/t.json: step 'deploy': on remote: the sandbox remote can't be used here: REMOTE_TOKEN isn't set; set it",
+      "deploy-option tasks/t.json: step 'deploy': on remote: ttl_seconds is 1209601; it may be 60 to 3600 on remote",
+      ...PLACE("on remote: ").slice(1),
+      "deploy-option tasks/t.json: step 'deploy': on process: ttl_seconds is 1209601; it may be 60 to 1209600 on process",
+    ]);
+  });
+
+  test("B11.3 refuses a website where none runs, naming the sites", async () => {
+    expect(await found({ t: [deploy({ env_id: "shop", sandbox_type: "remote", ttl_seconds: 60 })] })).toContain(
+      "deploy-website tasks/t.json: step 'deploy': the sandbox remote runs no websites, and the env has shop",
+    );
+  });
+
   test("P3 refuses a Dockerfile that the process sandbox can't honour, with its line", async () => {
     using folder = temporaryFolder({
       ...SERVER,
@@ -102,7 +161,8 @@ describe("preflight", () => {
     const [problem, ...others] = await preflight({
       plan: planned,
       store,
-      sandbox: { name: "process", reason: "", isAsked: true },
+      plugins,
+      sandbox: await chooseSandbox({ option: "process", setting: "auto" }, sandboxes),
       ...REST,
     });
     expect(others).toEqual([]);
@@ -118,7 +178,13 @@ describe("preflight", () => {
     });
     const store = memoryStore();
     const planned = await plan({ folder: folder.path, store });
-    const problems = await preflight({ plan: planned, store, sandbox: { name: "local", reason: "", isAsked: true }, ...REST });
+    const problems = await preflight({
+      plan: planned,
+      store,
+      plugins,
+      sandbox: await chooseSandbox({ option: "local", setting: "auto" }, sandboxes),
+      ...REST,
+    });
     // Whether an Engine answers is another problem.
     expect(problems.filter(({ code }) => code === "deploy-dockerfile")).toEqual([
       {
@@ -143,8 +209,8 @@ describe("preflight", () => {
     await putNextVersion(store, "env", { id: "mine", type: "website" }, {});
     const planned = await plan({ folder: folder.path, store });
     const on = async (name: "local" | "process", gateway: "container" | "edge") => {
-      const sandbox = { name, reason: "", isAsked: true };
-      const problems = await preflight({ plan: planned, store, sandbox, ...REST, gateway, gatewayEnvId: "mine" });
+      const sandbox = await chooseSandbox({ option: name, setting: "auto" }, sandboxes);
+      const problems = await preflight({ plan: planned, store, plugins, sandbox, ...REST, gateway, gatewayEnvId: "mine" });
       return problems.filter(({ code }) => code === "deploy-infra").map(problemLine);
     };
     expect(await on("local", "container")).toEqual([

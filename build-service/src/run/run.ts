@@ -4,7 +4,7 @@ import { type Plan, planBundle } from "../bundle/plan.ts";
 import { plannedEnv } from "../bundle/planned-env.ts";
 import type { Rebuild } from "../bundle/rebuild.ts";
 import type { Settings } from "../config/settings.ts";
-import { deployEnv } from "../deploy/deploy.ts";
+import { deployOnChain } from "../deploy/deploy-chain.ts";
 import type { Deployment } from "../deploy/deployment.ts";
 import { loadDeployableEnv } from "../deploy/env.ts";
 import { findLeftovers } from "../deploy/gc.ts";
@@ -13,15 +13,15 @@ import { standIns } from "../images/stand-ins.ts";
 import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
 import type { Installed } from "../plugins/installed.ts";
-import { SANDBOXES } from "../providers/capabilities.ts";
-import { isSandboxName } from "../providers/sandbox/registry.ts";
+import { envProvider } from "../providers/env/registry.ts";
+import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import type { Emit } from "../report/events.ts";
 import { hasLocalStore } from "../store/local.ts";
 import { openStore, recordsSetting } from "../store/open.ts";
 import { holdRun, newRunId } from "../store/run-lock.ts";
 import type { Store } from "../store/store.ts";
 import { readVersion } from "../store/versions.ts";
-import { type AskedSandbox, type ChosenSandbox, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
+import { type AskedSandbox, type Chain, type ChosenSandbox, chainName, chooseSandbox, sandboxOf } from "./choose-sandbox.ts";
 import { edgeUrlOf } from "./edge-url.ts";
 import { fetchBases } from "./fetch-bases.ts";
 import type { FoundBundle } from "./find-bundle.ts";
@@ -77,18 +77,20 @@ export type Planned = {
 export async function planRun(request: RunRequest, store: Store): Promise<Planned> {
   const { bundle, tasks, evals, emit } = request;
   if (bundle.note !== null) emit({ kind: "log", level: "info", message: bundle.note });
-  const sandbox = await chooseSandbox(request.sandbox);
+  const { plugins } = request;
+  const sandbox = await chooseSandbox(request.sandbox, plugins.sandboxes);
   const { rebuild, platform, pull } = request.images;
-  const builder = SANDBOXES[sandbox.name].image === "build" ? imageBuilder({ timeoutS: request.settings.build().timeout_s }) : null;
+  const { capabilities } = (await leading(sandbox.chain)).provider;
+  const builder = capabilities.image === "build" ? imageBuilder({ timeoutS: request.settings.build().timeout_s }) : null;
   if (pull && builder === null) {
-    const message = `--pull does nothing on ${sandbox.name}, where no image is built`;
+    const message = `--pull does nothing on ${chainName(sandbox.chain)}, where no image is built`;
     emit({ kind: "log", level: "warning", message });
   }
   const { plan, problems } = await planBundle({
     folder: bundle.folder,
     ...(bundle.installed === null ? {} : { installed: bundle.installed }),
     selection: { tasks, evals },
-    registry: request.plugins.registry,
+    registry: plugins.registry,
     store,
     rebuild,
     platform,
@@ -96,10 +98,10 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
   });
   if (plan === null) throw new Refused(problems);
   for (const { path, message } of plan.warnings) emit({ kind: "log", entry: path, level: "warning", message });
-  const found = await preflight({ plan, store, sandbox, ...preflightSettings(request) });
+  const found = await preflight({ plan, store, plugins, sandbox, ...preflightSettings(request) });
   if (found.length > 0) throw new Refused(found);
-  emit({ kind: "log", level: "info", message: `sandbox ${sandbox.name}: ${sandbox.reason}` });
-  const needsGatewayImage = request.gateway === "container" && builder !== null && (await hasGateway(plan, store));
+  emit({ kind: "log", level: "info", message: `sandbox ${chainName(sandbox.chain)}: ${sandbox.reason}` });
+  const needsGatewayImage = builder !== null && (await hasGateway(plan, store, request));
   return { plan, sandbox, builder, needsGatewayImage };
 }
 
@@ -166,15 +168,21 @@ function preflightSettings(request: RunRequest): Pick<PreflightRequest, "gateway
   return { gateway: request.gateway, gatewayEnvId: gatewayEnvId(request), python: request.settings.verifiers().python };
 }
 
-async function hasGateway(plan: Plan, store: Store): Promise<boolean> {
+/** The first of a chain that can be used here: what is made ahead is made for it, and what a later one needs when that is tried. */
+async function leading(chain: Chain): Promise<Sandbox> {
+  for (const sandbox of chain) if ((await sandbox.provider.unavailable()) === null) return sandbox;
+  return chain[0];
+}
+
+async function hasGateway(plan: Plan, store: Store, { plugins, gateway }: RunRequest): Promise<boolean> {
   const deploys = plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env"));
   const envs = await Promise.all([...new Set(deploys.map((step) => String(step["env_id"])))].map((id) => plannedEnv(plan, store, id)));
-  return envs.some(({ provider }) => provider === "gateway");
+  return envs.some(({ provider }) => envProvider(provider, plugins.envProviders).startsGateway(gateway));
 }
 
 /** What earlier runs left is no secret: it takes ports and memory. */
-async function sayLeftovers(store: Store, { stateDir, emit }: RunRequest): Promise<void> {
-  const found = await findLeftovers({ store, stateDir });
+async function sayLeftovers(store: Store, { stateDir, emit, plugins }: RunRequest): Promise<void> {
+  const found = await findLeftovers({ store, stateDir, plugins });
   const deployments = new Set(found.map(({ deploymentId }) => deploymentId));
   if (found.length === 0) return;
   emit({ kind: "log", level: "warning", message: `left over of earlier runs: ${[...deployments].join(", ")}; agent-env gc removes it` });
@@ -197,15 +205,16 @@ function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan"
     verifiers: request.settings.verifiers(),
     keep: request.keep !== null,
     async deploy(step) {
-      const name = sandboxOf(step.sandboxType, sandbox);
-      if (!isSandboxName(name)) throw new Error(`sandbox ${name} passed the preflight and isn't known`);
+      const chain = await sandboxOf(step.sandboxType, sandbox, request.plugins.sandboxes);
+      if ("unknown" in chain) throw new Error(`sandbox ${chain.unknown} passed the preflight and isn't known`);
       const env = await loadDeployableEnv(store, request.plugins.registry, {
         id: step.envId,
         version: step.version ?? plan.versionOf("env", step.envId),
       });
       const { cpu, memoryMb, gatewayMode, ttlSeconds, metadata } = step;
-      return deployEnv(
-        { env, sandbox: name, gateway: request.gateway, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
+      return deployOnChain(
+        chain,
+        { env, gateway: request.gateway, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
         {
           store,
           stateDir,

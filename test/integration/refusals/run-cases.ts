@@ -68,7 +68,7 @@ export const RUN_PREFLIGHT: readonly RunRefusal[] = [
     options: [],
     lines: [
       "deploy-provider tasks/t.json: step 'x': sandbox_type \"e2b\" is not known; those there are: local, process",
-      "deploy-provider tasks/t.json: step 'y': sandbox_type \"Process\" is not known; those there are: local, process",
+      'deploy-provider tasks/t.json: step \'y\': sandbox_type "Process" is not known (probably "process"); those there are: local, process',
     ],
   },
   {

@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import type { VerifierSettings } from "../../config/settings.ts";
 import { engineProblem } from "../../images/engine.ts";
 import { standIns } from "../../images/stand-ins.ts";
-import { sandboxProviders } from "../../providers/sandbox/registry.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { verifierProblem } from "../../run/verifiers/language.ts";
 import type { AddCommand } from "../cli.ts";
 import { type Io, printDocument } from "../io.ts";
+import { sandboxFindings } from "../sandbox-findings.ts";
 import { storeFindings } from "../store-findings.ts";
 
 /** One thing that agent-env needs or can use, and what mends it where it is missing. */
@@ -29,7 +29,7 @@ export const doctorCommand: AddCommand = (parent, io, end) => {
         nodeFinding(),
         stateFinding(io),
         ...(await storeFindings(io.settings())),
-        ...(await sandboxFindings()),
+        ...(await sandboxFindings(io.settings().sandbox().default, await io.loadedPlugins())),
         ...(await standInFindings()),
         pythonFinding(io.settings().verifiers()),
       ];
@@ -69,17 +69,6 @@ function stateFinding(io: Io): Finding {
       required: true,
     };
   }
-}
-
-async function sandboxFindings(): Promise<Finding[]> {
-  return Promise.all(
-    sandboxProviders().map(async (provider) => {
-      const { name, runs, isolates } = provider.capabilities;
-      const missing = await provider.unavailable();
-      const detail = missing === null ? `${runs}; isolates ${isolates}` : missing.why;
-      return { name: `sandbox ${name}`, ok: missing === null, detail, next: missing?.next ?? null, required: false };
-    }),
-  );
 }
 
 /** Base images that stand for official ones which could not be pulled here. */

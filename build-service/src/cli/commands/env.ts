@@ -1,10 +1,10 @@
 import { type DeploymentRecord, UserError } from "@agent-env/protocol";
-import { deployEnv } from "../../deploy/deploy.ts";
+import { deployOnChain } from "../../deploy/deploy-chain.ts";
 import { loadDeployableEnv } from "../../deploy/env.ts";
 import { getDeployment, listDeployments } from "../../deploy/list.ts";
 import { releaseDeployment } from "../../deploy/record.ts";
 import { stopDeployment } from "../../deploy/teardown.ts";
-import { chooseSandbox } from "../../run/choose-sandbox.ts";
+import { chooseSandbox, SANDBOX_HELP } from "../../run/choose-sandbox.ts";
 import { edgeUrlOf } from "../../run/edge-url.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { openStore, recordsSetting } from "../../store/open.ts";
@@ -74,6 +74,7 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .description("take a deployment down; fine when it is gone already")
     .argument("<id>", "deployment id or instance id")
     .action(async (id: string, options: CommonOptions) => {
+      const plugins = await io.loadedPlugins();
       const { stateDir, store } = await writing(io);
       const reporter = progressFor(io, options);
       try {
@@ -85,7 +86,7 @@ export const envCommand: AddCommand = (parent, io, end) => {
             level: "warning",
             message: "no deployment has this id; what carries its label is removed",
           });
-        const { leftUp } = await stopDeployment(known?.deployment_id ?? id, { store, stateDir, emit: reporter.emit });
+        const { leftUp } = await stopDeployment(known?.deployment_id ?? id, { store, stateDir, emit: reporter.emit, plugins });
         reporter.close();
         const text =
           leftUp.length === 0
@@ -105,7 +106,7 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .requiredOption("--id <id>", "the env's id, or in a bundle's folder its name there")
     .option("--version <n>", "its version (the latest)", wholeNumberIn(1, Number.MAX_SAFE_INTEGER))
     .option("--ttl-seconds <n>", "how long it may live, 60 to 1209600", wholeNumberIn(60, 1_209_600), 10_800)
-    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation); else [sandbox] default")
+    .option("--sandbox <name>", SANDBOX_HELP)
     .option("--gateway <where>", "container (one of its own) or edge (the one of agent-env gateway dev); else [gateway] mode")
     .option("--gateway-mode <mode>", "performance, or consistent (one tool call at a time)", "performance")
     .option("--cpu <n>", "processors a container may use", numberIn(0.01, 1024))
@@ -126,7 +127,7 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
   if (gateway !== "container" && gateway !== "edge") throw notOneOf("--gateway", gateway, ["container", "edge"]);
   if (gatewayMode !== "performance" && gatewayMode !== "consistent")
     throw notOneOf("--gateway-mode", gatewayMode, ["performance", "consistent"]);
-  const sandbox = await chooseSandbox({ option: options.sandbox ?? null, setting: settings.sandbox().default });
+  const sandbox = await chooseSandbox({ option: options.sandbox ?? null, setting: settings.sandbox().default }, plugins.sandboxes);
   const { stateDir, store } = await writing(io);
   const owner = newRunId(new Date());
   const held = holdRun(stateDir, owner);
@@ -135,10 +136,10 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
     const version = options.version ?? null;
     const { id: envId } = await storedRecord(store, { kind: "env", ids: idsHere(io, "env", options.id), version });
     const env = await loadDeployableEnv(store, plugins.registry, { id: envId, version });
-    const deployment = await deployEnv(
+    const deployment = await deployOnChain(
+      sandbox.chain,
       {
         env,
-        sandbox: sandbox.name,
         gateway,
         gatewayMode,
         owner,

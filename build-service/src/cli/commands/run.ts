@@ -6,6 +6,7 @@ import type { Deployment } from "../../deploy/deployment.ts";
 import { platformOf } from "../../images/platform.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
 import type { Emit } from "../../report/events.ts";
+import { SANDBOX_HELP } from "../../run/choose-sandbox.ts";
 import { dryRunResult, dryRunText } from "../../run/dry-run.ts";
 import { basesToFetch } from "../../run/fetch-bases.ts";
 import { findBundle, installedBundles } from "../../run/find-bundle.ts";
@@ -65,7 +66,7 @@ export function addRunOptions(command: Command): Command {
     .option("--pull", "fetch base images first")
     .option("--lock", "with --pull: fix what it fetches in the bundle's agent-env.lock")
     .option("--platform <platform>", "what images are built for, as linux/amd64 (the Docker Engine's own, or [build] platform)")
-    .option("--sandbox <name>", "auto, local (containers) or process (no Docker, no isolation); else [sandbox] default")
+    .option("--sandbox <name>", SANDBOX_HELP)
     .addOption(
       new Option(
         "--gateway <where>",

@@ -59,9 +59,10 @@ const VALIDATED = "@local/validated/task";
 function checker(io: Io) {
   return async (put: PutEntity, { store, registry }: { readonly store: Store; readonly registry: Registry }) => {
     const settings = io.settings();
-    const sandbox = await chooseSandbox({ option: null, setting: settings.sandbox().default });
+    const plugins = await io.loadedPlugins();
+    const sandbox = await chooseSandbox({ option: null, setting: settings.sandbox().default }, plugins.sandboxes);
     const gateway = settings.gateway().mode;
     const gatewayEnvId = settings.envs().default_gateway_env_id;
-    return checkTaskPut(put, { store, registry, sandbox, gateway, gatewayEnvId, python: settings.verifiers().python });
+    return checkTaskPut(put, { store, registry, plugins, sandbox, gateway, gatewayEnvId, python: settings.verifiers().python });
   };
 }

@@ -61,9 +61,11 @@ export type Labelled = {
 /** A provider that takes no further deployment until others are gone. What is left over is removed then, and it is asked once more. */
 export class NoRoom extends UserError {}
 
-/** Where servers run. One file a provider, and one line in `registry.ts`. */
+/** Where servers run. One file a provider, and one line in `registry.ts`; or a plugin's. */
 export interface SandboxProvider {
   readonly capabilities: SandboxCapabilities;
+  /** The same with the settings of a preset (5-run §2.4), or what is wrong with them. Left out: it takes none. */
+  configured?(settings: Readonly<Record<string, unknown>>): SandboxProvider | { readonly problem: string };
   /** Null when it can be used on this machine, else what is missing and what mends it. */
   unavailable(): Promise<{ readonly why: string; readonly next: string } | null>;
   /** Why this image can't run here, each reason starting with the Dockerfile's path and line; empty if it can. */
