@@ -1,4 +1,5 @@
 export * from "./card.ts";
+export * from "./clock.ts";
 export * from "./data-plane.ts";
 export * from "./deployment.ts";
 export * from "./errors.ts";

@@ -1,4 +1,5 @@
 import type { Deployment } from "./deployment/deployment.ts";
+import { Step } from "./deployment/step.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
 import { Bytes } from "./proxy/bytes.ts";
 import { replyError } from "./proxy/forward.ts";
@@ -10,6 +11,7 @@ import type { View } from "./view.ts";
 /** Requests that need the deployment object: MCP, and whatever is MCP on its way to a server. */
 export class Gateway {
   readonly deployment: Deployment;
+  readonly step: Step;
   readonly #mcp: McpEndpoint;
   readonly #guard: GuardedService;
   readonly #bytes: Bytes;
@@ -17,6 +19,7 @@ export class Gateway {
   constructor(deployment: Deployment) {
     this.deployment = deployment;
     this.#mcp = new McpEndpoint(deployment);
+    this.step = new Step(deployment, this.#mcp.calls);
     this.#bytes = new Bytes(deployment.host);
     this.#guard = new GuardedService(deployment);
   }

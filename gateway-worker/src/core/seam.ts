@@ -102,11 +102,26 @@ export interface Sql {
   transaction(write: () => void): void;
 }
 
+/** The rows that the deployment's database keeps of every change (3-wire §changes). */
+export interface Changelog {
+  /** The highest id; null when it can't be read. */
+  lastId(): Promise<number | null>;
+}
+
+/** A copy of the trajectory in lines. Where it can't be written that is said in the log, and costs nothing else. */
+export interface TrajectoryCopy {
+  /** Makes the copy anew from all that is known. */
+  begin(lines: Iterable<string>): void;
+  append(lines: string): void;
+}
+
 /** All that the core knows of the platform it runs on. */
 export interface Host {
   readonly sql: Sql;
   /** When this is done, what was written before survives a kill of the process. */
   committed(): void | Promise<void>;
+  /** Runs work as soon as what is being done now is done: what arrives meanwhile is done with it. */
+  soon(work: () => void): void;
   /** Work that outlives the request it came with. It must not reject. */
   background(work: Promise<unknown>): void;
   upstream(request: UpRequest): UpExchange;
@@ -118,6 +133,12 @@ export interface Host {
   /** The plain bytes of a body in `gzip`, `deflate` or `br`; null when they are more than `limit`. */
   decode(coding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array | null>;
   record(): DeploymentRecord;
+  /** The gateway's address as the deployment's servers reach it, where that isn't the one that callers use. */
+  ownUrl?(): string;
+  /** The changelog of the deployment's database, if it has one. */
+  readonly changes?: Changelog;
+  /** Where a copy of the trajectory goes. */
+  readonly copyTo?: TrajectoryCopy;
   /** A line for whoever runs the gateway. */
   log(line: string): void;
 }

@@ -1,4 +1,4 @@
-import type { DeployedServer, DeploymentRecord, Segments } from "@agent-env/protocol";
+import type { ArmedClock, DeployedServer, DeploymentRecord, Segments } from "@agent-env/protocol";
 import type { Settings } from "./settings.ts";
 
 /** A server as `/svc/<key>` reaches it. */
@@ -32,6 +32,8 @@ export type View = {
   /** Host label → site. */
   readonly labels: ReadonlyMap<string, string>;
   readonly maxMessageBytes: number;
+  /** What the universe's time is told by; null while the clock is unarmed. */
+  readonly clock: ArmedClock | null;
 };
 
 /** A site's or MCP server's key under `/svc`. */
@@ -58,9 +60,10 @@ export function viewOf(parts: {
   settings: Settings;
   hosts: HostRules;
   notReady: string | null;
+  clock: ArmedClock | null;
   facts: (server: DeployedServer) => CardFacts;
 }): View {
-  const { record, settings, hosts, notReady, facts } = parts;
+  const { record, settings, hosts, notReady, clock, facts } = parts;
   const services = new Map<string, ServiceView>();
   const sites = new Map<string, SiteView>();
   const labels = new Map<string, string>();
@@ -72,7 +75,16 @@ export function viewOf(parts: {
     sites.set(server.name, { frontendUrl: server.frontend_url, origins: siteOrigins(server), reserved, keepsPrefix });
     if (server.label !== undefined) labels.set(server.label, server.name);
   }
-  return { notReady, hosts, allowedOrigins: settings.allowedOrigins, services, sites, labels, maxMessageBytes: settings.maxMessageBytes };
+  return {
+    notReady,
+    hosts,
+    allowedOrigins: settings.allowedOrigins,
+    services,
+    sites,
+    labels,
+    maxMessageBytes: settings.maxMessageBytes,
+    clock,
+  };
 }
 
 /** The addresses that count as a site's own. */

@@ -1,16 +1,26 @@
 import { type GatewayError, notFound, wrongMethod } from "@agent-env/protocol";
 import { Hono } from "hono";
-import type { Deployment } from "../core/deployment/deployment.ts";
+import type { Gateway } from "../core/gateway.ts";
 import { cardRoute } from "./card.ts";
+import { clockRoute } from "./clock.ts";
+import type { AppEnv } from "./env.ts";
 import { healthRoute } from "./health.ts";
 import { stateRoute } from "./state.ts";
+import { stepRoute } from "./step.ts";
+import { toolsRoute } from "./tools.ts";
+import { trajectoryRoute } from "./trajectory.ts";
 
 /** All routes of a deployment but `/mcp`, `/svc` and `/website`. A wrong method is 405 with `Allow`, an unknown route 404. */
-export function createApp(deployment: Deployment): Hono {
-  const app = new Hono({ strict: false });
+export function createApp(gateway: Gateway): Hono<AppEnv> {
+  const { deployment } = gateway;
+  const app = new Hono<AppEnv>({ strict: false });
   app.route("/", healthRoute(deployment));
   app.route("/", cardRoute(deployment));
   app.route("/", stateRoute(deployment));
+  app.route("/", stepRoute(gateway));
+  app.route("/", toolsRoute(deployment));
+  app.route("/", clockRoute(deployment));
+  app.route("/", trajectoryRoute(deployment));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     const methods = app.routes.filter((route) => route.path === path).map((route) => route.method);
     const allow = methods.includes("GET") ? ["GET", "HEAD", ...methods.filter((method) => method !== "GET")] : methods;

@@ -1,7 +1,7 @@
 import { shownRules } from "@agent-env/protocol";
 import { Hono } from "hono";
 import type { Deployment } from "../core/deployment/deployment.ts";
-import { GATEWAY_SOURCE, gatewayTools } from "../core/deployment/gateway-tools.ts";
+import { GATEWAY_SOURCE } from "../core/deployment/gateway-tools.ts";
 import { serverState, shownTool } from "../core/deployment/state.ts";
 import { LIST_KINDS } from "../core/mcp/item-kinds.ts";
 
@@ -10,11 +10,11 @@ export function stateRoute(deployment: Deployment): Hono {
   const app = new Hono({ strict: false });
   app.get("/state", async (context) => {
     const { tools, prompts, resources } = await deployment.freshCatalogue({ kinds: LIST_KINDS });
-    const own = gatewayTools(deployment.host.record());
+    const own = deployment.ownTools();
     const servers = deployment.serving().map(({ name, mcp }) => ({ name, tools: (mcp.base.last("tools")?.items ?? []).map(shownTool) }));
     return context.json({
       mcp_servers: [...(own.length === 0 ? [] : [{ name: GATEWAY_SOURCE, tools: own.map(shownTool) }]), ...servers],
-      changelog_id: null,
+      changelog_id: (await deployment.host.changes?.lastId()) ?? null,
       roles: Object.fromEntries([...deployment.rules].map(([role, rules]) => [role, shownRules(rules)])),
       tool_name_clashes: Object.fromEntries(tools.clashes),
       ...(prompts.clashes.size === 0 ? {} : { prompt_name_clashes: Object.fromEntries(prompts.clashes) }),

@@ -3,8 +3,9 @@ import type { Ask, Wire } from "../mcp/channel.ts";
 import { KINDS, type ListKind } from "../mcp/item-kinds.ts";
 import { UpstreamServer } from "../mcp/upstream-server.ts";
 import { HOPS_FIELD } from "../route.ts";
-import type { Host, Sql } from "../seam.ts";
+import type { Field, Host, Sql } from "../seam.ts";
 import type { Settings } from "../settings.ts";
+import { timeFields } from "../universe-time.ts";
 import { serviceKey } from "../view.ts";
 import type { Backing } from "./backing.ts";
 
@@ -18,6 +19,8 @@ type Cares = {
   /** The start reads lists by itself. */
   readonly isReady: () => boolean;
   readonly listsChanged: () => void;
+  /** The universe's time; null while its clock is unarmed. */
+  readonly time: () => string | null;
   readonly heard: (caller: string, message: JsonObject, source: string) => void;
   readonly asked: (caller: string) => Ask["asked"];
 };
@@ -27,7 +30,13 @@ export function backingMcp(cares: Cares, backing: Backing, endpoint: string): Up
   const { host, settings, now } = cares;
   const key = serviceKey(backing.server);
   let lastId = 0;
-  const wire: Wire = { host, url: endpoint, maxBytes: settings.maxMessageBytes, fields: () => [[HOPS_FIELD, "1"]], nextId: () => ++lastId };
+  const wire: Wire = {
+    host,
+    url: endpoint,
+    maxBytes: settings.maxMessageBytes,
+    fields: () => ownFields(cares.time()),
+    nextId: () => ++lastId,
+  };
   return new UpstreamServer({
     key,
     host,
@@ -41,6 +50,10 @@ export function backingMcp(cares: Cares, backing: Backing, endpoint: string): Up
     stored: (kind) => storedItems(host.sql, key, kind),
     store: (kind, items) => storeItems(host.sql, key, kind, items),
   });
+}
+
+function ownFields(time: string | null): Field[] {
+  return [[HOPS_FIELD, "1"], ...timeFields(time)];
 }
 
 function storeItems(sql: Sql, server: string, kind: ListKind, items: readonly JsonObject[]): void {

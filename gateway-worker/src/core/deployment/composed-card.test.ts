@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { childCard, composedCard, type GatewayExtension } from "./composed-card.ts";
+import { childCard, composedCard } from "./composed-card.ts";
+import { GATEWAY_EXTENSIONS, type GatewayExtension } from "./gateway-extensions.ts";
 
 const DISABLE: GatewayExtension = {
   uri: "urn:agentenv:disable-tool/v1",
@@ -75,22 +76,31 @@ test("unknown keys, tools, operations and nulls stay; interfaces and children do
 });
 
 test("the gateway's card offers the extensions whose routes it serves", () => {
-  expect(composedCard("demo", [])).toEqual({
+  expect(composedCard("demo", [], [DISABLE])).toEqual({
     name: "demo",
     protocolVersion: "1.0",
     url: "/agentenv",
     preferredTransport: "JSONRPC",
     additionalInterfaces: [{ url: "/mcp", transport: "mcp" }],
-    capabilities: {
-      extensions: [
-        {
-          uri: "urn:agentenv:state/v1",
-          description: "All servers with their tools, the roles' rules, and what is wrong.",
-          params: { endpoint: "/state", methods: { get: { method: "GET", endpoint: "/state" } } },
-          required: false,
-        },
-      ],
-    },
+    capabilities: { extensions: [{ ...DISABLE, required: false }] },
     children_environments: [],
   });
+  const routes = GATEWAY_EXTENSIONS.map(({ uri, params }) => [
+    uri,
+    ...Object.entries(params.methods).map(([name, { method, endpoint = params.endpoint }]) => `${name} ${method} ${endpoint}`),
+  ]);
+  expect(routes).toEqual([
+    ["urn:agentenv:disable-tool/v1", "disable POST /tools/disable"],
+    ["urn:agentenv:enable-tool/v1", "enable POST /tools/enable"],
+    [
+      "urn:agentenv:clock/v1",
+      "get_time GET /clock/time",
+      "set_time PUT /clock/set-time",
+      "clear POST /clock/clear",
+      "state GET /clock/state",
+    ],
+    ["urn:agentenv:trajectory/v1", "get GET /trajectory"],
+    ["urn:agentenv:step/v1", "step POST /step"],
+    ["urn:agentenv:state/v1", "get GET /state"],
+  ]);
 });

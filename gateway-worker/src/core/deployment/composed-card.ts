@@ -1,23 +1,5 @@
 import { DATA_PLANE_PATH, isJsonObject, type JsonObject, MCP_TRANSPORT, PROTOCOL_VERSION, pathOnServer } from "@agent-env/protocol";
-
-/** An extension that the gateway itself serves. */
-export type GatewayExtension = {
-  readonly uri: string;
-  readonly description: string;
-  readonly params: {
-    readonly endpoint: string;
-    readonly methods: Readonly<Record<string, { method: string; endpoint?: string; request?: JsonObject }>>;
-  };
-};
-
-/** The gateway's own extensions, in the order of 3-wire §composed: those whose routes it serves. */
-export const GATEWAY_EXTENSIONS: readonly GatewayExtension[] = [
-  {
-    uri: "urn:agentenv:state/v1",
-    description: "All servers with their tools, the roles' rules, and what is wrong.",
-    params: { endpoint: "/state", methods: { get: { method: "GET", endpoint: "/state" } } },
-  },
-];
+import { GATEWAY_EXTENSIONS, type GatewayExtension } from "./gateway-extensions.ts";
 
 export type Child = { readonly key: string; readonly raw: JsonObject; readonly origins: readonly string[] };
 

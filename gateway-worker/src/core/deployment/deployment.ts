@@ -1,4 +1,4 @@
-import { type Card, type DeployedServer, isListedTool, type JsonObject, type RoleRules } from "@agent-env/protocol";
+import { type Card, type DeployedServer, isListedTool, type JsonObject, type ListedTool, type RoleRules } from "@agent-env/protocol";
 import { logBug } from "../background.ts";
 import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
 import type { Ask, Era } from "../mcp/channel.ts";
@@ -9,12 +9,15 @@ import type { Settings } from "../settings.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
 import { type Backing, declaredEndpoint, factsOf } from "./backing.ts";
 import { backingMcp } from "./backing-mcp.ts";
+import { CallLog } from "./call-log.ts";
 import { Cards, rememberedCards } from "./cards.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
-import { GATEWAY_SOURCE, gatewayTools } from "./gateway-tools.ts";
-import { readRoleRules } from "./role-rules.ts";
+import { Clock } from "./clock.ts";
+import { GATEWAY_SOURCE, type GatewayFacts, GET_TIME_NAME, gatewayTools } from "./gateway-tools.ts";
+import { RoleBook } from "./role-rules.ts";
 import { prepareTables } from "./schema.ts";
 import { Sessions } from "./sessions.ts";
+import { Trajectory } from "./trajectory.ts";
 import { Vault } from "./vault.ts";
 
 const LIST_FRESH_MS = 30_000;
@@ -36,7 +39,10 @@ export class Deployment {
   readonly vault: Vault;
   readonly sessions: Sessions;
   readonly cards: Cards;
-  readonly rules: RoleRules;
+  readonly roles: RoleBook;
+  readonly clock: Clock;
+  readonly trajectory: Trajectory;
+  readonly callLog: CallLog;
   /** In the order in which tools are listed. */
   readonly backings: readonly Backing[];
   readonly #hosts: HostRules;
@@ -57,7 +63,10 @@ export class Deployment {
     const deployment = record.deployment_id ?? record.name;
     this.vault = new Vault(host.sql);
     this.sessions = new Sessions({ sql: host.sql, vault: this.vault, deployment, idleMs: settings.sessionIdleMs, now });
-    this.rules = readRoleRules(host.sql);
+    this.roles = new RoleBook({ sql: host.sql, changed: () => this.#listsChanged() });
+    this.clock = new Clock({ sql: host.sql, now, changed: () => this.#clockChanged() });
+    this.trajectory = new Trajectory({ host, now, clock: this.clock });
+    this.callLog = new CallLog(host, this.trajectory);
     this.cards = new Cards({
       host,
       now,
@@ -70,6 +79,26 @@ export class Deployment {
 
   get name(): string {
     return this.host.record().name;
+  }
+
+  /** Who may use which tool. */
+  get rules(): RoleRules {
+    return this.roles.rules;
+  }
+
+  /** What the gateway's own tools tell of. */
+  facts(): GatewayFacts {
+    return { record: this.host.record(), clock: this.clock, now: this.now };
+  }
+
+  /** The tools that the gateway serves itself. */
+  ownTools(): readonly ListedTool[] {
+    return gatewayTools(this.facts(), this.serversHave(GET_TIME_NAME));
+  }
+
+  /** Whether any server has a tool of that name. */
+  serversHave(tool: string): boolean {
+    return this.serving().some(({ mcp }) => mcp.base.last("tools")?.items.some(({ name }) => name === tool) === true);
   }
 
   /** What it still waits for; null once it is ready. */
@@ -89,6 +118,7 @@ export class Deployment {
       settings: this.settings,
       hosts: this.#hosts,
       notReady: this.#notReady,
+      clock: this.clock.armed,
       facts: (server) => factsOf(this.#of(server)),
     });
     return this.#view;
@@ -100,7 +130,7 @@ export class Deployment {
     const known = this.#catalogues.get(key);
     if (known !== undefined) return known;
     const sources = (kind: ListKind) => this.serving().map(({ name, mcp }) => ({ name, items: itemsOf(mcp, kind, seen) }));
-    const own = { name: GATEWAY_SOURCE, items: gatewayTools(this.host.record()) };
+    const own = { name: GATEWAY_SOURCE, items: this.ownTools() };
     const tools = sources("tools").map(({ name, items }) => ({ name, items: items.filter(isListedTool) }));
     const catalogue = catalogueOf([own, ...tools], sources, this.settings.toolNames);
     this.#catalogues.set(key, catalogue);
@@ -216,6 +246,7 @@ export class Deployment {
       settings,
       now,
       isReady: () => this.#notReady === null,
+      time: () => this.clock.written(),
       listsChanged: () => this.#listsChanged(),
       heard: (caller: string, message: JsonObject, source: string) => this.#ears.heard({ caller, source, message }),
       asked: (caller: string) => this.#ears.asked(caller),
@@ -226,6 +257,12 @@ export class Deployment {
   #listsChanged(): void {
     this.#catalogues.clear();
     for (const listener of this.#listeners) listener();
+  }
+
+  /** Arming and clearing show and hide a tool, and stamp what is passed on. */
+  #clockChanged(): void {
+    this.#drawAgain();
+    this.#listsChanged();
   }
 
   #drawAgain(): void {

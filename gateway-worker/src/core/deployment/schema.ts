@@ -12,6 +12,8 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS log_levels (session TEXT PRIMARY KEY, level TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS subscriptions (session TEXT, uri TEXT, server TEXT NOT NULL, PRIMARY KEY (session, uri))`,
   `CREATE TABLE IF NOT EXISTS role_rules (role TEXT, tool TEXT, enabled INTEGER NOT NULL, PRIMARY KEY (role, tool))`,
+  `CREATE TABLE IF NOT EXISTS trajectory (n INTEGER PRIMARY KEY, text TEXT NOT NULL, pieces INTEGER NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS trajectory_rest (n INTEGER, piece INTEGER, text TEXT NOT NULL, PRIMARY KEY (n, piece))`,
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 ];
 

@@ -18,6 +18,11 @@ export function secondsTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** ISO 8601 in UTC as trajectories and events have it. */
+export function isoTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000+00:00`;
+}
+
 /** One server as `/state` and `/health` show it: no address in it. */
 export function serverState(backing: Backing): ServerState {
   const { server, mcp } = backing;

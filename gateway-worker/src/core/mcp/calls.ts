@@ -1,14 +1,12 @@
-import { errorAnswer, INVALID_PARAMS, isJsonObject, type JsonObject, RESOURCE_NOT_FOUND, resultAnswer } from "@agent-env/protocol";
-import { mayRepeat, mayUse } from "../deployment/catalogue.ts";
+import { errorAnswer, INVALID_PARAMS, isJsonObject, type JsonObject, RESOURCE_NOT_FOUND } from "@agent-env/protocol";
 import type { Deployment } from "../deployment/deployment.ts";
-import { callGatewayTool, GATEWAY_SOURCE } from "../deployment/gateway-tools.ts";
 import type { Entry } from "../deployment/names.ts";
+import { ToolCalls } from "../deployment/tool-calls.ts";
 import { type Asked, AskingBack } from "./asking-back.ts";
-import { paramFields } from "./param-headers.ts";
 import type { Questions } from "./questions.ts";
 import { Relay, type Target } from "./relay.ts";
 import type { ResourceRoutes } from "./resource-routes.ts";
-import { plainReply, toolError, toolReply } from "./results.ts";
+import { plainReply } from "./results.ts";
 import { own, type Reply, type Turn } from "./turn.ts";
 
 /** A name that no list has is looked for once more in lists that are older than this. */
@@ -16,6 +14,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 /** Requests for one server: each goes to the one that has what they name. */
 export class Calls {
+  readonly tools: ToolCalls;
   readonly #deployment: Deployment;
   readonly #relay: Relay;
   readonly #asking: AskingBack;
@@ -26,38 +25,7 @@ export class Calls {
     this.#relay = new Relay(deployment, questions);
     this.#asking = new AskingBack(deployment, this.#relay, questions);
     this.#routes = routes;
-  }
-
-  /** The tool of a name, if there is one. */
-  async tool(turn: Turn, name: string): Promise<Entry | undefined> {
-    const known = this.#deployment.catalogue(turn).tools.byName.get(name);
-    return known ?? (await this.#deployment.freshCatalogue({ seen: turn, olderThanMs: LOOK_AGAIN_MS })).tools.byName.get(name);
-  }
-
-  /** The reply to a `tools/call`. */
-  async call(turn: Turn, message: JsonObject): Promise<Reply> {
-    const { id, params } = message;
-    const name = isJsonObject(params) ? params["name"] : undefined;
-    if (!isJsonObject(params) || typeof name !== "string") return own(errorAnswer(id, INVALID_PARAMS, "params.name must be a string"));
-    const args = params["arguments"];
-    if (args !== undefined && args !== null && !isJsonObject(args))
-      return own(errorAnswer(id, INVALID_PARAMS, "params.arguments must be an object"));
-
-    const entry = await this.tool(turn, name);
-    if (entry === undefined) return own(resultAnswer(id, toolError(`Unknown tool: ${name}`)));
-    if (!mayUse(this.#deployment.rules, turn.role, entry))
-      return own(resultAnswer(id, toolError(`Tool '${name}' is disabled for role '${turn.role}'`)));
-    if (entry.source === GATEWAY_SOURCE) return own(resultAnswer(id, callGatewayTool(this.#deployment.host.record())));
-    turn.answer.mayTakeLong();
-    const target = {
-      source: entry.source,
-      params: { ...params, name: entry.name },
-      mayRepeat: mayRepeat(entry.item),
-      fields: paramFields(entry.item, args),
-    };
-    const asked = await this.#asking.send(turn, message, target);
-    if (asked !== null && "reply" in asked) this.#routes.note(entry.source, asked.reply["result"]);
-    return replyTo(asked, (outcome) => toolReply(id, outcome, entry.source));
+    this.tools = new ToolCalls(deployment, this.#asking, routes);
   }
 
   /** The reply to a `prompts/get`. */

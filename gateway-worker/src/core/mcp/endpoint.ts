@@ -44,6 +44,7 @@ const TRACING = ["traceparent", "tracestate", "baggage"];
 
 /** `/mcp`: one MCP server over all servers of a deployment. */
 export class McpEndpoint {
+  readonly calls: Calls;
   readonly #deployment: Deployment;
   readonly #legacy: Legacy;
   readonly #modern: Modern;
@@ -60,6 +61,7 @@ export class McpEndpoint {
     const questions = new Questions(deployment.settings.inputWaitMs);
     const subscriptions = new Subscriptions(deployment, routes);
     const calls = new Calls(deployment, questions, routes);
+    this.calls = calls;
     const requests = new Requests(deployment, calls);
     this.#replays = new Replays(deployment.now);
     this.#questions = questions;

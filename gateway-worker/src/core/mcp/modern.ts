@@ -47,7 +47,7 @@ export class Modern {
   async #problem(turn: Turn, request: In, message: JsonObject): Promise<ModernProblem | null> {
     const { requests, calls } = this.#parts;
     const name = isJsonObject(message["params"]) ? message["params"]["name"] : undefined;
-    const tool = message["method"] === "tools/call" && typeof name === "string" ? await calls.tool(turn, name) : undefined;
+    const tool = message["method"] === "tools/call" && typeof name === "string" ? await calls.tools.find(turn, name) : undefined;
     const isServed = (method: unknown): boolean =>
       kindOf(message) === "notification" || OWN_METHODS.includes(method) || requests.handlerOf(method) !== undefined;
     return headerProblem({ message, fields: request.headers(), tool: tool?.item }) ?? metaProblem(message, isServed);

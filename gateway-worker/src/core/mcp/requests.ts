@@ -18,7 +18,7 @@ export class Requests {
     const lists = LIST_KINDS.map((kind): [string, Handler] => [KINDS[kind].method, (turn, message) => this.#list(kind, turn, message)]);
     this.#handlers = new Map<unknown, Handler>([
       ...lists,
-      ["tools/call", (turn, message) => calls.call(turn, message)],
+      ["tools/call", (turn, message) => calls.tools.reply(turn, message)],
       ["prompts/get", (turn, message) => calls.prompt(turn, message)],
       ["resources/read", (turn, message) => calls.read(turn, message)],
       ["completion/complete", (turn, message) => calls.complete(turn, message)],

@@ -2,6 +2,7 @@ import { joined, proxyFailed, siteStarting } from "@agent-env/protocol";
 import { callerOf } from "../auth/caller.ts";
 import { pathOf, type Route } from "../route.ts";
 import type { Host, In, Out, UpRequest } from "../seam.ts";
+import { writtenTime } from "../universe-time.ts";
 import type { View } from "../view.ts";
 import { forward, PROXY_IDLE_MS } from "./forward.ts";
 import { inward, outward } from "./headers.ts";
@@ -26,7 +27,7 @@ export class Bytes {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
     await forward(this.#host, request, answer, {
-      request: serviceRequest(request, { url, key: target.key, path: target.path }),
+      request: serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) }),
       outward,
       failed: (fault) => proxyFailed(`${target.key}: ${fault.reason}`),
     });
@@ -43,7 +44,7 @@ export class Bytes {
       request: {
         method: request.method,
         url: joined(site.frontendUrl, path),
-        headers: inward(request, { role: callerOf(request).role, prefix: target.prefix }),
+        headers: inward(request, { role: callerOf(request).role, prefix: target.prefix, time: writtenTime(view.clock) }),
         body: request.hasBody ? request : null,
         passesOn: request,
         idleMs: PROXY_IDLE_MS,
@@ -59,12 +60,12 @@ export class Bytes {
 }
 
 /** A request as a server's raw API gets it. */
-export function serviceRequest(request: In, target: { url: string; key: string; path: string }): UpRequest {
+export function serviceRequest(request: In, target: { url: string; key: string; path: string; time: string | null }): UpRequest {
   const prefix = `${request.base}/svc/${encodeURIComponent(target.key)}`;
   return {
     method: request.method,
     url: joined(target.url, target.path),
-    headers: inward(request, { role: callerOf(request).role, prefix }),
+    headers: inward(request, { role: callerOf(request).role, prefix, time: target.time }),
     body: request.hasBody ? request : null,
     passesOn: request,
     idleMs: PROXY_IDLE_MS,

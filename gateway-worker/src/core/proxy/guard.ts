@@ -19,6 +19,7 @@ import { kindOf, readJson } from "../mcp/message.ts";
 import { toolError } from "../mcp/results.ts";
 import type { Route } from "../route.ts";
 import type { Field, In, Out } from "../seam.ts";
+import { writtenTime } from "../universe-time.ts";
 import type { View } from "../view.ts";
 import { withAdded } from "./batch-answer.ts";
 import { serviceRequest } from "./bytes.ts";
@@ -108,7 +109,7 @@ export class GuardedService {
   ): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
-    const plain = serviceRequest(request, { url, key: target.key, path: target.path });
+    const plain = serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) });
     const written = body === null ? plain.headers : writtenAnew(plain.headers, body);
     const headers = [...written.filter(([name]) => !instead.some(([other]) => other === name)), ...instead];
     await forward(this.#deployment.host, request, answer, {

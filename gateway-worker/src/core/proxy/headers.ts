@@ -1,6 +1,7 @@
 import { ROLE_HEADER } from "@agent-env/protocol";
 import { HOPS_FIELD, hopsOf } from "../route.ts";
 import type { Field, In } from "../seam.ts";
+import { timeFields, UNIVERSE_FIELD } from "../universe-time.ts";
 
 /** Fields that end at the next hop (RFC 9110 §7.6.1), whether or not `Connection` names them. */
 const HOP_BY_HOP = [
@@ -15,7 +16,7 @@ const HOP_BY_HOP = [
   "proxy-authenticate",
 ];
 /** What the gateway says anew to a server. `expect` has been met by the time a body is passed on. */
-const OURS_INWARD = new Set(["host", "expect", "agentenv-role", "x-universe-now", "forwarded", HOPS_FIELD]);
+const OURS_INWARD = new Set(["host", "expect", "agentenv-role", UNIVERSE_FIELD, "forwarded", HOPS_FIELD]);
 const OURS_OUTWARD = new Set(["date", "server"]);
 
 /** What of `fields` may be passed on to the next hop. Order and repeated fields stay. */
@@ -32,13 +33,17 @@ export function endToEnd(fields: readonly Field[]): Field[] {
   return fields.filter(([name]) => !dropped.has(name));
 }
 
-/** The fields of a request as a server gets them (3-wire §svc 3–5). `prefix` is what the caller's path has before the server's. */
-export function inward(request: In, caller: { readonly role: string; readonly prefix: string }): Field[] {
+/**
+ * The fields of a request as a server gets them (3-wire §svc 3–5). `prefix` is what the caller's path has before the server's,
+ * `time` the universe's.
+ */
+export function inward(request: In, caller: { readonly role: string; readonly prefix: string; readonly time: string | null }): Field[] {
   const kept = endToEnd(request.headers()).filter(([name]) => !OURS_INWARD.has(name) && !name.startsWith("x-forwarded-"));
   const fields: Field[] = [
     ...kept,
     [ROLE_HEADER.toLowerCase(), caller.role],
     [HOPS_FIELD, String(hopsOf(request) + 1)],
+    ...timeFields(caller.time),
     ["x-forwarded-host", request.host],
     ["x-forwarded-proto", request.scheme],
   ];

@@ -10,7 +10,7 @@ test("background work that fails is logged as a bug, with its stack, and the pro
   const sql = new NodeSql(":memory:");
   const record = recordFrom({ GATEWAY_RECORD: JSON.stringify({ revision: 1, name: "demo", auth: { mode: "open" }, servers: [] }) });
   const bug = new Error("broken");
-  nodeHost(record, sql).background(Promise.reject(bug));
+  nodeHost({ record, sql, ownUrl: () => "http://gateway:18765" }).background(Promise.reject(bug));
   await vi.waitFor(() => expect(written).toHaveBeenCalledWith(`bug: ${bug.stack}\n`));
   sql.close();
 });

@@ -1,5 +1,5 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
-import type { Host } from "../../core/seam.ts";
+import type { Host, TrajectoryCopy } from "../../core/seam.ts";
 import { bugLine } from "../bug.ts";
 import { decode } from "../decode.ts";
 import type { NodeSql } from "./sql.ts";
@@ -7,17 +7,21 @@ import { upgrade } from "./upgrade.ts";
 import { upstream } from "./upstream.ts";
 
 /** Node as the core sees it. */
-export function nodeHost(record: DeploymentRecord, sql: NodeSql): Host {
+export function nodeHost(parts: { record: DeploymentRecord; sql: NodeSql; ownUrl: () => string; copyTo?: TrajectoryCopy }): Host {
+  const { record, sql, ownUrl, copyTo } = parts;
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   return {
     sql,
     // WAL with synchronous=NORMAL: a committed transaction survives a kill of the process
     committed: () => undefined,
+    soon: (work) => void setImmediate(work),
     background: (work) => void work.catch((error: unknown) => log(bugLine(error))),
     upstream,
     upgrade,
     decode,
     record: () => record,
+    ownUrl,
+    ...(copyTo === undefined ? {} : { copyTo }),
     log,
   };
 }

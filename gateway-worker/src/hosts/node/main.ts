@@ -11,6 +11,7 @@ import { runProbes } from "./probe.ts";
 import { recordFrom } from "./record.ts";
 import { gatewayServer } from "./server.ts";
 import { NodeSql } from "./sql.ts";
+import { trajectoryFile } from "./trajectory-file.ts";
 
 const AGAIN_MS = 1_000;
 
@@ -25,7 +26,10 @@ async function serve(): Promise<void> {
     names: ["gateway", `gateway-${record.deployment_id}`, ...record.hosts.map((name) => name.toLowerCase())],
     suffixes: [],
   };
-  const deployment = new Deployment(nodeHost(record, sql), settings, withSiteHosts(hosts, record.servers));
+  const address = { host, port };
+  const copyTo = trajectoryFile(process.env["GATEWAY_TRAJECTORY_FILE"]?.trim() ?? "");
+  const parts = { record, sql, ownUrl: () => addressForServers(address), ...(copyTo === null ? {} : { copyTo }) };
+  const deployment = new Deployment(nodeHost(parts), settings, withSiteHosts(hosts, record.servers));
   const server = gatewayServer(deployment);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) =>
@@ -33,10 +37,9 @@ async function serve(): Promise<void> {
     );
     server.listen(port, host, resolve);
   });
-  const address = server.address();
-  process.stderr.write(
-    `gateway ${record.name}: listening on port ${typeof address === "object" && address !== null ? address.port : port}\n`,
-  );
+  const listening = server.address();
+  if (typeof listening === "object" && listening !== null) address.port = listening.port;
+  process.stderr.write(`gateway ${record.name}: listening on port ${address.port}\n`);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
   await untilStarted(deployment);
   process.stderr.write(`gateway ${record.name}: ready\n`);
@@ -54,6 +57,12 @@ async function untilStarted(deployment: Deployment): Promise<void> {
       await pause(AGAIN_MS);
     }
   }
+}
+
+/** On a container network the gateway has a name; without one its servers are on its own machine. */
+function addressForServers({ host, port }: { host: string; port: number }): string {
+  const isOwnMachine = host === "localhost" || host === "::1" || host.startsWith("127.");
+  return isOwnMachine ? `http://${host === "::1" ? "[::1]" : host}:${port}` : `http://gateway:${port}`;
 }
 
 function withSiteHosts(hosts: HostRules, servers: readonly { label?: string }[]): HostRules {

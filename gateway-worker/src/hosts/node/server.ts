@@ -20,7 +20,7 @@ const CLOSE: readonly Field[] = [["connection", "close"]];
 /** The gateway's HTTP server. The hot paths go from `node:http` straight into the core, all others through the app. */
 export function gatewayServer(deployment: Deployment): http.Server {
   const gateway = new Gateway(deployment);
-  const app = getRequestListener(createApp(deployment).fetch);
+  const app = getRequestListener(createApp(gateway).fetch);
   const server = http.createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     // an upload may last: it is silence that ends it. Without a limit of its own for the head, this would take that one away too

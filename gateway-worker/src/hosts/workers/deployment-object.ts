@@ -46,7 +46,7 @@ export class DeploymentObject extends DurableObject<Environment> {
     const handling = served.gateway.handle(incoming, out).catch((error: unknown) => out.fail(error));
     this.ctx.waitUntil(handling);
     const first = await Promise.race([handling, out.response]);
-    if (first === false) return await served.app.fetch(new Request(new URL(incoming.path, request.url), request));
+    if (first === false) return await served.app.fetch(new Request(new URL(incoming.path, request.url), request), { base: incoming.base });
     return await out.response;
   }
 
@@ -76,7 +76,8 @@ export class DeploymentObject extends DurableObject<Environment> {
     });
     const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record));
     resume(deployment);
-    return { deployment, gateway: new Gateway(deployment), app: createApp(deployment), key: servingKey(record) };
+    const gateway = new Gateway(deployment);
+    return { deployment, gateway, app: createApp(gateway), key: servingKey(record) };
   }
 
   /** Starts the deployment in the background, again and again while somebody asks for it. */

@@ -21,6 +21,7 @@ export function workersHost(parts: {
   return {
     sql,
     committed,
+    soon: (work) => void setTimeout(work, 0),
     background: (work) => context.waitUntil(work.catch((error: unknown) => log(bugLine(error)))),
     upstream: upstreamBy(doors),
     upgrade: out === null ? noUpgrade : upgradeBy(doors, out),

@@ -1,0 +1,58 @@
+import type { JsonObject } from "@agent-env/protocol";
+import type { Host } from "../seam.ts";
+import { eventId, type Trajectory } from "./trajectory.ts";
+
+/** A tool call as the trajectory tells of it. */
+export type CallFacts = {
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly role: string;
+  /** By `/step`. */
+  readonly source?: "step_api";
+  /** A tool of the gateway's own: it writes nothing. */
+  readonly isOwn: boolean;
+};
+/** A call under way. */
+export type BegunCall = { readonly facts: CallFacts; readonly n: number; readonly before: number | null };
+export type CallEnd = { readonly result: unknown } | { readonly error: string };
+
+/** One `tool_call` per call, however often it is sent, and what it came to. */
+export class CallLog {
+  readonly #host: Host;
+  readonly #trajectory: Trajectory;
+
+  constructor(host: Host, trajectory: Trajectory) {
+    this.#host = host;
+    this.#trajectory = trajectory;
+  }
+
+  /** A call begins. */
+  async begin(facts: CallFacts): Promise<BegunCall> {
+    const before = this.#host.changes === undefined || facts.isOwn ? null : await this.#host.changes.lastId();
+    const { tool, args, role, source } = facts;
+    const call = { function_name: tool, arguments: args };
+    const n = this.#trajectory.append({ event_type: "tool_call", ...sourceOf(source), tool_call: call, role });
+    return { facts, n, before };
+  }
+
+  /** It has ended. Gives the changelog's highest id; written down once `committed` is done. */
+  async end({ facts, n, before }: BegunCall, end: CallEnd): Promise<number | null> {
+    const after = this.#host.changes === undefined ? null : await this.#host.changes.lastId();
+    const ids = facts.isOwn ? { changelog_id: after } : { changelog_id_before: before, changelog_id: after };
+    const what =
+      "result" in end
+        ? { event_type: "tool_call_result", ...sourceOf(facts.source), tool_call_event_id: eventId(n), tool_call_result: end.result }
+        : { event_type: "tool_call_failed", ...sourceOf(facts.source), tool_call_event_id: eventId(n), error: end.error };
+    this.#trajectory.append({ ...what, ...ids });
+    return after;
+  }
+
+  /** Done when all that was said of calls before survives a kill. */
+  committed(): Promise<void> {
+    return this.#trajectory.committed();
+  }
+}
+
+function sourceOf(source: CallFacts["source"]): { source?: string } {
+  return source === undefined ? {} : { source };
+}
