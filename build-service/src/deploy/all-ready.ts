@@ -120,13 +120,14 @@ class NotReady extends Error {
   }
 }
 
-async function explained({ service, when, reason }: NotReady, { session, options }: Started): Promise<UserError> {
+async function explained({ service, when, reason }: NotReady, { session, options, context }: Started): Promise<UserError> {
   const written = (await session.logs(service, LOG_LINES)).trimEnd();
   const log = written
     .split("\n")
     .map((line) => (line.length > LINE_LENGTH ? `${line.slice(0, LINE_LENGTH)} …` : line))
     .join("\n");
-  const kind = options.sandbox === "process" ? "process" : "container";
+  const sandbox = context.plugins.sandboxes.find(options.sandbox);
+  const kind = sandbox?.provider.capabilities.image === "source" ? "process" : "container";
   return new UserError({
     what: `the ${kind} ${service} is not ready (${when}): ${reason}`,
     why: log === "" ? "it has written nothing" : `its last lines:\n${log}`,

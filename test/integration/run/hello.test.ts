@@ -1,16 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { environmentOf, processTable } from "../../../build-service/src/providers/sandbox/process/process-table.ts";
 import { type AgentEnv, agentEnv, type Ended, NO_DOCKER } from "../../fixtures/agent-env.ts";
+import { processesOf } from "../../fixtures/processes-of.ts";
 import { until } from "../../fixtures/until.ts";
-
-/** Running processes that were started with the folder in their environment. */
-async function processesOf(folder: string): Promise<number[]> {
-  const running = (await processTable()).filter(({ ended }) => !ended);
-  const named = running.map(async ({ pid }) => ((await environmentOf(pid)).some((variable) => variable.includes(folder)) ? [pid] : []));
-  return (await Promise.all(named)).flat();
-}
 
 /** What of a deployment could be left on disk. */
 function deploymentFolders(stateDir: string): string[] {

@@ -41,7 +41,7 @@ export const processProvider: SandboxProvider = {
       level: "warning",
       message: "sandbox process isolates nothing: the servers run as you, with your files and your network",
     });
-    return processSession(folder, registration, await thisMachine(), context);
+    return processSession(folder, registration, context);
   },
 
   async labelled({ stateDir }) {
