@@ -65,6 +65,8 @@ export const DeploymentRecord = z.looseObject({
   sandbox_ids: z.array(z.string()).default([]),
   sandbox_type: z.string().nullable().default(null),
   gateway_url: z.string().nullable().default(null),
+  /** Where a container gateway finds the changelog; in its own copy of the record only, since it holds a password. */
+  service_db_url: z.string().optional(),
   gateway_mode: z.enum(["performance", "consistent"]).default("performance"),
   db_web_url: z.string().nullable().default(null),
   db_mcp_url: z.string().nullable().default(null),

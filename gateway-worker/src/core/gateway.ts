@@ -20,7 +20,7 @@ export class Gateway {
     this.deployment = deployment;
     this.#mcp = new McpEndpoint(deployment);
     this.step = new Step(deployment, this.#mcp.calls);
-    this.#bytes = new Bytes(deployment.host);
+    this.#bytes = new Bytes(deployment.host, { watch: deployment.requestWatch });
     this.#guard = new GuardedService(deployment);
   }
 

@@ -102,10 +102,24 @@ export interface Sql {
   transaction(write: () => void): void;
 }
 
+/** One change as the database has it. */
+export type ChangeRow = {
+  readonly id: number;
+  readonly timestamp: string;
+  readonly schema_name: string;
+  readonly table_name: string;
+  readonly operation: string;
+  readonly row_id: string | null;
+  readonly summary: string | null;
+  readonly changed_fields: unknown;
+};
+
 /** The rows that the deployment's database keeps of every change (3-wire §changes). */
 export interface Changelog {
-  /** The highest id; null when it can't be read. */
+  /** The highest id, 0 while there is no row; null when it can't be read. */
   lastId(): Promise<number | null>;
+  /** So many rows behind an id, oldest first; null when they can't be read. */
+  rowsAfter(id: number, limit: number): Promise<readonly ChangeRow[] | null>;
 }
 
 /** A copy of the trajectory in lines. Where it can't be written that is said in the log, and costs nothing else. */

@@ -14,7 +14,8 @@ export async function readObject(context: Context<AppEnv>, limitBytes: number): 
   return isJsonObject(value) ? { object: value } : { problem: "body must be a JSON object", status: 400 };
 }
 
-async function boundedText(body: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<string | null> {
+/** A body as text; null as soon as it is larger than that. */
+export async function boundedText(body: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<string | null> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;

@@ -2,7 +2,9 @@ import { type GatewayError, notFound, wrongMethod } from "@agent-env/protocol";
 import { Hono } from "hono";
 import type { Gateway } from "../core/gateway.ts";
 import { cardRoute } from "./card.ts";
+import { changesRoute } from "./changes.ts";
 import { clockRoute } from "./clock.ts";
+import { dataPlaneRoute } from "./data-plane.ts";
 import type { AppEnv } from "./env.ts";
 import { healthRoute } from "./health.ts";
 import { stateRoute } from "./state.ts";
@@ -21,6 +23,8 @@ export function createApp(gateway: Gateway): Hono<AppEnv> {
   app.route("/", toolsRoute(deployment));
   app.route("/", clockRoute(deployment));
   app.route("/", trajectoryRoute(deployment));
+  app.route("/", changesRoute(deployment));
+  app.route("/", dataPlaneRoute(deployment));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     const methods = app.routes.filter((route) => route.path === path).map((route) => route.method);
     const allow = methods.includes("GET") ? ["GET", "HEAD", ...methods.filter((method) => method !== "GET")] : methods;

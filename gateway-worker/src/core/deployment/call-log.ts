@@ -1,6 +1,7 @@
 import type { JsonObject } from "@agent-env/protocol";
 import type { Host } from "../seam.ts";
 import { eventId, type Trajectory } from "./trajectory.ts";
+import type { WriteWindows } from "./write-windows.ts";
 
 /** A tool call as the trajectory tells of it. */
 export type CallFacts = {
@@ -20,10 +21,12 @@ export type CallEnd = { readonly result: unknown } | { readonly error: string };
 export class CallLog {
   readonly #host: Host;
   readonly #trajectory: Trajectory;
+  readonly #windows: WriteWindows;
 
-  constructor(host: Host, trajectory: Trajectory) {
-    this.#host = host;
-    this.#trajectory = trajectory;
+  constructor(parts: { host: Host; trajectory: Trajectory; windows: WriteWindows }) {
+    this.#host = parts.host;
+    this.#trajectory = parts.trajectory;
+    this.#windows = parts.windows;
   }
 
   /** A call begins. */
@@ -43,7 +46,13 @@ export class CallLog {
       "result" in end
         ? { event_type: "tool_call_result", ...sourceOf(facts.source), tool_call_event_id: eventId(n), tool_call_result: end.result }
         : { event_type: "tool_call_failed", ...sourceOf(facts.source), tool_call_event_id: eventId(n), error: end.error };
-    this.#trajectory.append({ ...what, ...ids });
+    const finished = this.#trajectory.append({ ...what, ...ids });
+    const failed = "error" in end ? { failed: true } : {};
+    this.#windows.add(
+      finished,
+      { before, after },
+      { kind: "tool_call", event_id: eventId(n), tool: facts.tool, role: facts.role, ...failed },
+    );
     return after;
   }
 

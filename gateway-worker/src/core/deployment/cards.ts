@@ -28,13 +28,19 @@ export class Cards {
     this.#cares = cares;
   }
 
-  /** The gateway's card over its servers'. Waits only for cards that were never read, and at most 5 s. */
+  /** The gateway's card over its servers'. */
   async composed(name: string, backings: readonly Backing[]): Promise<JsonObject> {
+    const children = await this.children(backings);
+    return composedCard(name, children.flatMap(childOf));
+  }
+
+  /** The servers that are children of the gateway's card, after waiting for cards that were never read, at most 5 s. */
+  async children(backings: readonly Backing[]): Promise<Backing[]> {
     const children = backings.filter(({ server }) => server.svc !== false);
     const never = children.filter(({ served, cardReadAtMs }) => served === null && cardReadAtMs === 0);
     for (const backing of children) if (!never.includes(backing)) this.#freshen(backing);
     if (never.length > 0) await within(Promise.all(never.map((backing) => this.read(backing))), WAIT_MS);
-    return composedCard(name, children.flatMap(childOf));
+    return children;
   }
 
   /** Reads a server's card, and draws what follows from it. */

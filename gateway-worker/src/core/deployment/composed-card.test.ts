@@ -102,5 +102,6 @@ test("the gateway's card offers the extensions whose routes it serves", () => {
     ["urn:agentenv:trajectory/v1", "get GET /trajectory"],
     ["urn:agentenv:step/v1", "step POST /step"],
     ["urn:agentenv:state/v1", "get GET /state"],
+    ["urn:agentenv:changes/v1", "get GET /changes"],
   ]);
 });

@@ -14,11 +14,13 @@ import { Cards, rememberedCards } from "./cards.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
 import { Clock } from "./clock.ts";
 import { GATEWAY_SOURCE, type GatewayFacts, GET_TIME_NAME, gatewayTools } from "./gateway-tools.ts";
+import { RequestWatch } from "./request-watch.ts";
 import { RoleBook } from "./role-rules.ts";
 import { prepareTables } from "./schema.ts";
 import { Sessions } from "./sessions.ts";
 import { Trajectory } from "./trajectory.ts";
 import { Vault } from "./vault.ts";
+import { WriteWindows } from "./write-windows.ts";
 
 const LIST_FRESH_MS = 30_000;
 
@@ -43,6 +45,8 @@ export class Deployment {
   readonly clock: Clock;
   readonly trajectory: Trajectory;
   readonly callLog: CallLog;
+  readonly windows: WriteWindows;
+  readonly requestWatch: RequestWatch;
   /** In the order in which tools are listed. */
   readonly backings: readonly Backing[];
   readonly #hosts: HostRules;
@@ -66,7 +70,9 @@ export class Deployment {
     this.roles = new RoleBook({ sql: host.sql, changed: () => this.#listsChanged() });
     this.clock = new Clock({ sql: host.sql, now, changed: () => this.#clockChanged() });
     this.trajectory = new Trajectory({ host, now, clock: this.clock });
-    this.callLog = new CallLog(host, this.trajectory);
+    this.windows = new WriteWindows(this.trajectory, host.sql);
+    this.requestWatch = new RequestWatch({ host, trajectory: this.trajectory, windows: this.windows });
+    this.callLog = new CallLog({ host, trajectory: this.trajectory, windows: this.windows });
     this.cards = new Cards({
       host,
       now,
@@ -192,6 +198,11 @@ export class Deployment {
   /** The gateway's card. */
   card(): Promise<JsonObject> {
     return this.cards.composed(this.name, this.backings);
+  }
+
+  /** The servers that are children of the gateway's card. */
+  children(): Promise<Backing[]> {
+    return this.cards.children(this.backings);
   }
 
   /** A site whose card declares an MCP interface is one more MCP server. */

@@ -33,6 +33,11 @@ const STEP: JsonObject = {
   then: { required: ["tool_name"] },
 };
 
+const CHANGES: JsonObject = {
+  type: "object",
+  properties: { after_id: { type: "integer", minimum: 0 }, limit: { type: "integer", minimum: 1, maximum: 10_000 } },
+};
+
 /** The gateway's own extensions, in the order of 3-wire §composed: those whose routes it serves. */
 export const GATEWAY_EXTENSIONS: readonly GatewayExtension[] = [
   {
@@ -72,5 +77,10 @@ export const GATEWAY_EXTENSIONS: readonly GatewayExtension[] = [
     uri: "urn:agentenv:state/v1",
     description: "All servers with their tools, the roles' rules, and what is wrong.",
     params: { endpoint: "/state", methods: { get: { method: "GET", endpoint: "/state" } } },
+  },
+  {
+    uri: "urn:agentenv:changes/v1",
+    description: "What was changed in the database, each row with who changed it.",
+    params: { endpoint: "/changes", methods: { get: { method: "GET", endpoint: "/changes", request: CHANGES } } },
   },
 ];

@@ -21,6 +21,7 @@ export class Trajectory {
   readonly #clock: Clock;
   #last: number;
   #waiting: Row[] = [];
+  #besides: (() => void)[] = [];
   #group: PromiseWithResolvers<void> | null = null;
   #committed: Promise<void> = Promise.resolve();
 
@@ -45,6 +46,12 @@ export class Trajectory {
       this.#host.soon(() => this.#write());
     }
     return n;
+  }
+
+  /** Has something written in the group that the last event is in. */
+  alongside(write: () => void): void {
+    if (this.#group === null) throw new Error("nothing waits to be written");
+    this.#besides.push(write);
   }
 
   /** Done when what was appended before survives a kill. */
@@ -85,7 +92,9 @@ export class Trajectory {
   #write(): void {
     const rows = this.#waiting;
     const group = this.#group;
+    const besides = this.#besides;
     this.#waiting = [];
+    this.#besides = [];
     this.#group = null;
     const written = (): void => {
       this.#host.copyTo?.append(rows.map(({ text }) => `${text}\n`).join(""));
@@ -99,6 +108,7 @@ export class Trajectory {
     try {
       this.#host.sql.transaction(() => {
         for (const row of rows) this.#insert(row);
+        for (const write of besides) write();
       });
       const committing = this.#host.committed();
       if (committing === undefined) written();

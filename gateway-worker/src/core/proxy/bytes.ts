@@ -1,5 +1,6 @@
 import { joined, proxyFailed, siteStarting } from "@agent-env/protocol";
 import { callerOf } from "../auth/caller.ts";
+import type { RequestWatch } from "../deployment/request-watch.ts";
 import { pathOf, type Route } from "../route.ts";
 import type { Host, In, Out, UpRequest } from "../seam.ts";
 import { writtenTime } from "../universe-time.ts";
@@ -16,20 +17,24 @@ export class Bytes {
   readonly #host: Host;
   /** Front ends that have answered: until then one that refuses has not started yet. */
   readonly #reached: Set<string>;
+  readonly #watch: RequestWatch | null;
 
-  constructor(host: Host, reached: Set<string> = new Set()) {
+  constructor(host: Host, options: { reached?: Set<string>; watch?: RequestWatch } = {}) {
     this.#host = host;
-    this.#reached = reached;
+    this.#reached = options.reached ?? new Set();
+    this.#watch = options.watch ?? null;
   }
 
   /** Passes a request to a server's raw API. `body` is what is sent in place of the client's, if the guard has read it. */
   async service(view: View, target: ServiceRoute, request: In, answer: Out): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
+    const watched = await this.#watch?.begin({ route: "svc", service: target.key, path: target.path }, request);
     await forward(this.#host, request, answer, {
       request: serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) }),
       outward,
       failed: (fault) => proxyFailed(`${target.key}: ${fault.reason}`),
+      answered: (status) => watched?.answered(status),
     });
   }
 
@@ -40,6 +45,7 @@ export class Bytes {
     const path = site.keepsPrefix && target.prefix !== "" ? `/website/${target.site}${target.path}` : target.path;
     const outerOrigin = `${request.scheme}://${request.host}`;
     const place = { outerOrigin, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
+    const watched = await this.#watch?.begin({ route: "website", service: target.site, path: target.path }, request);
     await forward(this.#host, request, answer, {
       request: {
         method: request.method,
@@ -54,7 +60,10 @@ export class Bytes {
         fault.kind === "refused" && !this.#reached.has(site.frontendUrl)
           ? siteStarting(target.site)
           : proxyFailed(`${target.site}: ${fault.reason}`),
-      answered: () => this.#reached.add(site.frontendUrl),
+      answered: (status) => {
+        this.#reached.add(site.frontendUrl);
+        return watched?.answered(status);
+      },
     });
   }
 }

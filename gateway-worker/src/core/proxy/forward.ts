@@ -4,12 +4,15 @@ import { Fault, type Field, type Host, type In, type Out, type UpRequest, type U
 /** How long a proxied connection may be silent. */
 export const PROXY_IDLE_MS = 3_600_000;
 
+const SWITCHED = 101;
+
 /** One request to one server, and how its answer is shown to the client. */
 export type Forward = {
   readonly request: UpRequest;
   readonly outward: (fields: Field[]) => Field[];
   readonly failed: (fault: Fault) => GatewayError;
-  readonly answered?: () => void;
+  /** Told of the answer's status before it is passed on, and may hold it back. */
+  readonly answered?: (status: number) => Promise<void> | undefined;
 };
 
 /** Whether a request asks for a WebSocket: by GET alone (RFC 6455 §4.1). Any other offer to upgrade is ignored (RFC 9110 §7.8). */
@@ -31,7 +34,8 @@ export async function forward(host: Host, client: In, answer: Out, what: Forward
     if (!gone) replyError(client, answer, what.failed(response));
     return;
   }
-  what.answered?.();
+  const held = what.answered?.(response?.status ?? SWITCHED);
+  if (held !== undefined) await held;
   if (response !== null) await answer.relay(response.status, what.outward(response.headers()), response);
 }
 

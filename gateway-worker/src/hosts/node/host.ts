@@ -1,5 +1,5 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
-import type { Host, TrajectoryCopy } from "../../core/seam.ts";
+import type { Changelog, Host, TrajectoryCopy } from "../../core/seam.ts";
 import { bugLine } from "../bug.ts";
 import { decode } from "../decode.ts";
 import type { NodeSql } from "./sql.ts";
@@ -7,8 +7,14 @@ import { upgrade } from "./upgrade.ts";
 import { upstream } from "./upstream.ts";
 
 /** Node as the core sees it. */
-export function nodeHost(parts: { record: DeploymentRecord; sql: NodeSql; ownUrl: () => string; copyTo?: TrajectoryCopy }): Host {
-  const { record, sql, ownUrl, copyTo } = parts;
+export function nodeHost(parts: {
+  record: DeploymentRecord;
+  sql: NodeSql;
+  ownUrl: () => string;
+  copyTo?: TrajectoryCopy;
+  changes?: Changelog;
+}): Host {
+  const { record, sql, ownUrl, copyTo, changes } = parts;
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   return {
     sql,
@@ -22,6 +28,7 @@ export function nodeHost(parts: { record: DeploymentRecord; sql: NodeSql; ownUrl
     record: () => record,
     ownUrl,
     ...(copyTo === undefined ? {} : { copyTo }),
+    ...(changes === undefined ? {} : { changes }),
     log,
   };
 }

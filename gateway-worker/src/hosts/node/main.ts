@@ -6,6 +6,7 @@ import { StartFailed, start } from "../../core/deployment/start.ts";
 import { settingsFrom } from "../../core/settings.ts";
 import { pause } from "../../core/timing.ts";
 import type { HostRules } from "../../core/view.ts";
+import { changelogAt } from "./changelog.ts";
 import { nodeHost } from "./host.ts";
 import { runProbes } from "./probe.ts";
 import { recordFrom } from "./record.ts";
@@ -28,7 +29,14 @@ async function serve(): Promise<void> {
   };
   const address = { host, port };
   const copyTo = trajectoryFile(process.env["GATEWAY_TRAJECTORY_FILE"]?.trim() ?? "");
-  const parts = { record, sql, ownUrl: () => addressForServers(address), ...(copyTo === null ? {} : { copyTo }) };
+  const changes = changelogAt(record.service_db_url ?? "", log);
+  const parts = {
+    record,
+    sql,
+    ownUrl: () => addressForServers(address),
+    ...(copyTo === null ? {} : { copyTo }),
+    ...(changes === null ? {} : { changes }),
+  };
   const deployment = new Deployment(nodeHost(parts), settings, withSiteHosts(hosts, record.servers));
   const server = gatewayServer(deployment);
   await new Promise<void>((resolve, reject) => {
@@ -43,6 +51,10 @@ async function serve(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
   await untilStarted(deployment);
   process.stderr.write(`gateway ${record.name}: ready\n`);
+}
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 /** A start that fails ends the process, for its restart policy; where there is none, it is begun again here. */

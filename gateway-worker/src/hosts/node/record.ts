@@ -55,11 +55,13 @@ function recordFromVariables(env: Environment): DeploymentRecord {
   );
   const mode = env["GATEWAY_MODE"]?.trim() || "performance";
   if (!MODES.includes(mode)) throw refused("GATEWAY_MODE", mode, `it is neither ${MODES.join(" nor ")}`);
+  const database = env["SERVICE_DB_URL"]?.trim() ?? "";
   const ofServers = new Set(servers.map(({ name }) => MCP_KEY + name));
   return DeploymentRecord.parse({
     name: env["MCP_SERVER_NAME"]?.trim() || "env",
     auth: { mode: "open" },
     gateway_mode: mode,
+    ...(database === "" ? {} : { service_db_url: database }),
     servers: [
       ...servers.map((entry) => mcpServer(entry, services)),
       ...services.filter(({ name }) => !ofServers.has(name)).map((entry) => website(entry, frontends)),

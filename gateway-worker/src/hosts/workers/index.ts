@@ -41,7 +41,7 @@ export default {
 
     const out = new WorkersOut(request);
     const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record, out });
-    const serving = serveBytes(new Bytes(host, reached), view, to, incoming, out);
+    const serving = serveBytes(new Bytes(host, { reached }), view, to, incoming, out);
     context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
     return await out.response;
   },
