@@ -49,6 +49,7 @@ const FILES = [
   "src/x/y.js",
   "x.go",
   "docs/x.go",
+  "new\nline/a.txt",
 ]; // prettier-ignore
 
 /** Ignore files that look alike and mean different things. */
@@ -157,6 +158,21 @@ const HARD = [
   "a/*/../b",
   "**/../a",
   "a\0b",
+  "n**/a.txt",
+  "new?line",
+  "n*e/a.txt",
+  "[*].txt",
+  "[a?].txt",
+  "[b**].txt",
+  "a\\b",
+  "\\w.txt",
+  "[\\w].txt",
+  "\\S\\W\\w\\Dt*",
+  "\\_*",
+  "\\a*",
+  "\\é*",
+  "l^*",
+  "[a-*].txt",
 ]; // prettier-ignore
 
 const word = fc.constantFrom(

@@ -1,27 +1,31 @@
 import type { Instruction } from "./linear-match.ts";
 
-type Accepts = (character: string) => boolean;
+type Accepts = (character: number) => boolean;
 
+const anyOf = (...ranges: readonly string[]): Accepts => {
+  const bounds = ranges.map((range) => [codePoint(range.slice(0, 1)), codePoint(range.slice(-1))] as const);
+  return (character) => bounds.some(([from, to]) => from <= character && character <= to);
+};
+const isWord = anyOf("0-9", "A-Z", "_", "a-z");
+/** What a backslash makes stand for itself: ASCII without letters and digits. */
+const isMark = anyOf("\0-/", ":-@", "[-`", "{-\x7f");
 /** What an escaped letter stands for (RE2, which Go's regular expressions are). */
 const CONTROLS: ReadonlyMap<string, string> = new Map(Object.entries({ a: "\x07", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" }));
-const isWord: Accepts = (character) => /^[0-9A-Za-z_]$/.test(character);
 const CLASSES: ReadonlyMap<string, Accepts> = new Map(
-  Object.entries({
-    d: (character: string) => /^[0-9]$/.test(character),
-    s: (character: string) => /^[\t\n\f\r ]$/.test(character),
-    w: isWord,
-  }).flatMap(([letter, accepts]): [string, Accepts][] => [
-    [letter, accepts],
-    [letter.toUpperCase(), (character) => !accepts(character)],
-  ]),
+  Object.entries({ d: anyOf("0-9"), s: anyOf("\t", "\n", "\f", "\r", " "), w: isWord }).flatMap(
+    ([letter, accepts]): [string, Accepts][] => [
+      [letter, accepts],
+      [letter.toUpperCase(), (character) => !accepts(character)],
+    ],
+  ),
 );
-const ASSERTIONS: ReadonlyMap<string, (before: string, after: string) => boolean> = new Map(
+const ASSERTIONS: ReadonlyMap<string, (before: number, after: number) => boolean> = new Map(
   Object.entries({
-    "^": (before: string) => before === "",
-    "\\A": (before: string) => before === "",
-    "\\z": (_before: string, after: string) => after === "",
-    "\\b": (before: string, after: string) => isWord(before) !== isWord(after),
-    "\\B": (before: string, after: string) => isWord(before) === isWord(after),
+    "^": (before: number) => before < 0,
+    "\\A": (before: number) => before < 0,
+    "\\z": (_before: number, after: number) => after < 0,
+    "\\b": (before: number, after: number) => isWord(before) !== isWord(after),
+    "\\B": (before: number, after: number) => isWord(before) === isWord(after),
   }),
 );
 
@@ -37,7 +41,7 @@ export function instructionsOf(source: string, pattern: string): Instruction[] {
     const start = made.length;
     if (reader.skip("(.*/)?")) {
       made.push({ does: "branch", next: [start + 1, start + 4] }, { does: "branch", next: [start + 2, start + 3] });
-      made.push({ does: "take", accepts: isNoLineEnd, next: start + 1 }, { does: "take", accepts: (character) => character === "/", next: start + 4 });
+      made.push({ does: "take", accepts: isNoLineEnd, next: start + 1 }, { does: "take", accepts: isSlash, next: start + 4 });
       continue;
     }
     const holds = reader.assertion();
@@ -52,22 +56,25 @@ export function instructionsOf(source: string, pattern: string): Instruction[] {
   return made;
 }
 
-const isNoLineEnd: Accepts = (character) => character !== "\n";
+const isSlash = anyOf("/");
+const isNoLineEnd: Accepts = (character) => character !== codePoint("\n");
 
 /** Reads an expression from its start, one part after the other. */
 function readerOf(source: string, pattern: string) {
-  let rest = source;
+  let at = 0;
+  const lastFamily = source.lastIndexOf(":]");
   const refuse = (why: string): never => {
     throw new SyntaxError(`${JSON.stringify(pattern)} is no pattern: ${why}`);
   };
   const skip = (text: string): boolean => {
-    if (!rest.startsWith(text)) return false;
-    rest = rest.slice(text.length);
-    return true;
+    const isHere = source.startsWith(text, at);
+    if (isHere) at += text.length;
+    return isHere;
   };
   const next = (): string => {
-    const [character = ""] = rest;
-    rest = rest.slice(character.length);
+    const code = source.codePointAt(at);
+    const character = code === undefined ? "" : String.fromCodePoint(code);
+    at += character.length;
     return character;
   };
   /** One character, escaped or not. */
@@ -75,40 +82,40 @@ function readerOf(source: string, pattern: string) {
     const character = next();
     if (character !== "\\") return character;
     const escaped = next();
-    const meant = CONTROLS.get(escaped) ?? (/^[\x00-\x7f]$/.test(escaped) && !/^[0-9A-Za-z]$/.test(escaped) ? escaped : null);
-    return meant ?? refuse(`\\${escaped} in it is no character`);
+    return CONTROLS.get(escaped) ?? (isMark(codePoint(escaped)) ? escaped : refuse(`\\${escaped} in it is no character`));
   };
   const classEscape = (): Accepts | null => {
-    const found = rest.startsWith("\\") ? CLASSES.get(rest.slice(1, 2)) : undefined;
-    if (found !== undefined) rest = rest.slice(2);
+    const found = source[at] === "\\" ? CLASSES.get(source[at + 1] ?? "") : undefined;
+    if (found !== undefined) at += 2;
     return found ?? null;
   };
   const member = (): Accepts => {
-    if (/^\[:.*:\]/.test(rest)) refuse("a [: :] in it isn't read");
+    if (source.startsWith("[:", at) && at < lastFamily) refuse("a [: :] in it isn't read");
     const family = classEscape();
     if (family !== null) return family;
     const low = literal();
-    const isRange = /^-[^\]]/su.test(rest) && skip("-");
+    const isRange = at + 1 < source.length && source[at + 1] !== "]" && skip("-");
     const high = isRange ? literal() : low;
     const [from, to] = [codePoint(low), codePoint(high)];
     if (from > to) refuse(`the range ${low}-${high} in it ends before it begins`);
-    return (character) => from <= codePoint(character) && codePoint(character) <= to;
+    return (character) => from <= character && character <= to;
   };
   /** The rest of a class, whose `[` has been read. A `]` that comes first is one of its characters. */
   const classMembers = (): Accepts => {
     const isNegated = skip("^");
-    const members = [];
+    const members: Accepts[] = [];
     do members.push(member());
-    while (rest !== "" && !rest.startsWith("]"));
+    while (at < source.length && source[at] !== "]");
     if (!skip("]")) refuse("a [ in it isn't ended");
     return (character) => members.some((accepts) => accepts(character)) !== isNegated;
   };
   return {
     skip,
-    isAtEnd: () => rest === "",
+    isAtEnd: () => at >= source.length,
     assertion: () => {
-      const [text, holds] = [...ASSERTIONS].find(([written]) => rest.startsWith(written)) ?? ["", null];
-      skip(text);
+      const written = source[at] === "\\" ? source.slice(at, at + 2) : (source[at] ?? "");
+      const holds = ASSERTIONS.get(written) ?? null;
+      if (holds !== null) at += written.length;
       return holds;
     },
     /** The characters that the next part takes. */
@@ -117,8 +124,8 @@ function readerOf(source: string, pattern: string) {
       if (skip("[")) return classMembers();
       const family = classEscape();
       if (family !== null) return family;
-      const character = literal();
-      return (other) => other === character;
+      const wanted = codePoint(literal());
+      return (character) => character === wanted;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { instructionsOf } from "./ignore-expression.ts";
-import { matchesWhole } from "./linear-match.ts";
+import { linearMatcher } from "./linear-match.ts";
 
 /** One line of an ignore file as a matcher of whole paths, with `/`. */
 export type IgnorePattern = { readonly isException: boolean; matches(path: string): boolean };
@@ -25,8 +25,9 @@ function matcherOf(text: string): (path: string) => boolean {
     const suffix = text.slice(2);
     return (path) => path.endsWith(suffix) || `/${path}` === suffix;
   }
-  const instructions = instructionsOf(source, text);
-  return (path) => matchesWhole(instructions, path);
+  const matches = linearMatcher(instructionsOf(source, text));
+  const known = longestLiteral(text);
+  return (path) => path.includes(known) && matches(path);
 }
 
 /** The expression that Docker writes for a pattern. It writes it without regard to classes, so `[*]` isn't a class of `*`. */
@@ -62,6 +63,12 @@ function translated(text: string): { readonly kind: "exact" | "prefix" | "suffix
     }
   }
   return { kind, source };
+}
+
+/** The longest text that each path which matches holds as it is: most paths hold it not, and needn't be looked through. */
+function longestLiteral(pattern: string): string {
+  if (/[[\]\\^]/.test(pattern)) return "";
+  return pattern.split(/[*?]+\/?/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");
 }
 
 /** What Go's `filepath.Match` calls a bad pattern: a class that isn't closed or holds no range, an escape of nothing. */

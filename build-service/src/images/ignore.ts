@@ -13,8 +13,7 @@ export function ignoreRules(text: string, keep: readonly string[]): LeaveOut {
   const patterns = patternsOf(text);
   const hasExceptions = patterns.some(({ isException }) => isException);
   const kept = new Set(keep);
-  const outcomes = new Map<string, Outcome>();
-  const isOut = (path: string): boolean => outcome(path, patterns, outcomes).isOut;
+  const isOut = outcomesOf(patterns);
   return {
     file: (path) => !kept.has(path) && isOut(path),
     folder: (path) => !hasExceptions && isOut(path) && !keep.some((other) => other.startsWith(`${path}/`)),
@@ -43,21 +42,34 @@ function cleaned(pattern: string): string {
   return path.length > 1 && path.startsWith("/") ? path.slice(1) : path;
 }
 
-/** Which patterns match a path or, as far as they were looked at, a folder above it; and what comes of it. */
-type Outcome = { readonly matched: readonly boolean[]; readonly isOut: boolean };
+/** Which patterns match a path or, as far as they were looked at, a folder above it, by index; and what comes of it. */
+type Outcome = { readonly matched: ReadonlySet<number>; readonly isOut: boolean };
 
-function outcome(path: string, patterns: readonly IgnorePattern[], known: Map<string, Outcome>): Outcome {
-  const found = known.get(path);
-  if (found !== undefined) return found;
-  const above = posix.dirname(path);
-  const parent = above === "." ? null : outcome(above, patterns, known);
+const OUTSIDE: Outcome = { matched: new Set(), isOut: false };
+
+/** Says whether a path is left out. Each folder is looked at once, and so is a path that is asked for again at once. */
+function outcomesOf(patterns: readonly IgnorePattern[]): (path: string) => boolean {
+  const folders = new Map([[".", OUTSIDE]]);
+  let last = { path: ".", outcome: OUTSIDE };
+  const outcomeOf = (path: string): Outcome => {
+    if (last.path !== path) last = { path, outcome: below(folderOutcome(posix.dirname(path)), path, patterns) };
+    return last.outcome;
+  };
+  const folderOutcome = (path: string): Outcome => {
+    const known = folders.get(path) ?? outcomeOf(path);
+    folders.set(path, known);
+    return known;
+  };
+  return (path) => outcomeOf(path).isOut;
+}
+
+function below(parent: Outcome, path: string, patterns: readonly IgnorePattern[]): Outcome {
+  const matched = new Set<number>();
   let isOut = false;
-  const matched = patterns.map(({ isException, matches }, index) => {
-    const isMatch = parent?.matched[index] === true || (isException === isOut && matches(path));
-    if (isMatch) isOut = !isException;
-    return isMatch;
-  });
-  const made = { matched, isOut };
-  known.set(path, made);
-  return made;
+  for (const [index, { isException, matches }] of patterns.entries()) {
+    if (!parent.matched.has(index) && (isException !== isOut || !matches(path))) continue;
+    matched.add(index);
+    isOut = !isException;
+  }
+  return { matched, isOut };
 }
