@@ -28,8 +28,21 @@ describe.each(HOSTS)("streams on the $host host", ({ start }) => {
   let release = Promise.withResolvers<void>();
   const open: OpenStream[] = [];
   beforeAll(async () => {
-    legacy = await mcpFixture({
+    legacy = await oldServer();
+    modern = await newServer();
+    gateway = await start({
+      record: {
+        servers: [
+          { name: "old", kind: "mcp", url: legacy.url },
+          { name: "new", kind: "mcp", url: modern.url },
+        ],
+      },
+    });
+  });
+  const oldServer = (port?: number) =>
+    mcpFixture({
       name: "old",
+      port,
       capabilities: { tools: {}, resources: RESOURCES, logging: {} },
       streams: true,
       tools: [
@@ -50,22 +63,15 @@ describe.each(HOSTS)("streams on the $host host", ({ start }) => {
         "logging/setLevel": () => ({}),
       },
     });
-    modern = await modernFixture({
+  const newServer = (port?: number) =>
+    modernFixture({
+      port,
       capabilities: { tools: { listChanged: true }, resources: RESOURCES },
       more: {
         "resources/list": () => ({ resources: [{ uri: "new://r", name: "r" }] }),
         "resources/templates/list": () => ({ resourceTemplates: [] }),
       },
     });
-    gateway = await start({
-      record: {
-        servers: [
-          { name: "old", kind: "mcp", url: legacy.url },
-          { name: "new", kind: "mcp", url: modern.url },
-        ],
-      },
-    });
-  });
   afterAll(async () => {
     for (const stream of open) stream.close();
     await gateway.stop();
@@ -159,6 +165,27 @@ describe.each(HOSTS)("streams on the $host host", ({ start }) => {
     await until("two comments", 10_000, () => stream.text().split(": still here\n\n").length > 2);
     expect(stream.text().startsWith(": open\n\n")).toBe(true);
     expect(stream.messages.length).toBe(1);
+  });
+
+  test("a listen and a session's subscription outlive a restart of the server", async () => {
+    // a stream that ends within its first second says nothing of its server; these are older by now
+    const session = await openedSession(gateway);
+    const stream = kept(streamFrom(gateway, { headers: session }));
+    await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "old://r" } }, session);
+    const listening = listen({ resourceSubscriptions: ["old://r", "new://r"] });
+    await until("it is acknowledged", 10_000, () => listening.messages.length > 0);
+    const both = () => {
+      legacy.push(updated("old://r"));
+      modern.push(updated("new://r"));
+      const seen = JSON.stringify(listening.messages);
+      return has(stream, "notifications/resources/updated") && seen.includes('"old://r","_meta"') && seen.includes('"new://r","_meta"');
+    };
+    await until("the updates have come", 10_000, both);
+    await Promise.all([legacy.close(), modern.close()]);
+    await until("both are known to be down", 20_000, async () => (await raw(gateway, "/health")).text.split('"down"').length > 2);
+    [legacy, modern] = await Promise.all([oldServer(legacy.port), newServer(modern.port)]);
+    for (const { messages } of [stream, listening]) messages.length = 0;
+    await until("the updates come again", 20_000, both);
   });
 
   test("a reply whose stream was lost is found behind its last event, by the same session only", async () => {

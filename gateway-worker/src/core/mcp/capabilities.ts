@@ -26,7 +26,7 @@ export function askableIn(version: string, capabilities: JsonObject): JsonObject
 
 /** One text for one set of capabilities, whatever the order of its keys. */
 export function capabilityKey(capabilities: JsonObject): string {
-  return JSON.stringify(sorted(capabilities));
+  return capabilities === NOTHING ? "{}" : JSON.stringify(sorted(capabilities));
 }
 
 function shortened(capability: unknown): JsonObject {

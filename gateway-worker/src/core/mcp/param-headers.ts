@@ -44,9 +44,16 @@ export function paramProblem(tool: JsonObject, args: unknown, fields: readonly F
   return null;
 }
 
+/** A schema is read once, not with every call. */
+const known = new WeakMap<JsonObject, Found>();
+
 function headerParams(schema: unknown): Found {
   const found: Found = { params: [], problem: null };
-  if (JSON.stringify(schema)?.includes(KEYWORD)) collect(schema, [], true, found);
+  if (!isJsonObject(schema)) return found;
+  const before = known.get(schema);
+  if (before !== undefined) return before;
+  if (JSON.stringify(schema).includes(KEYWORD)) collect(schema, [], true, found);
+  known.set(schema, found);
   return found;
 }
 

@@ -53,9 +53,12 @@ function replyIn(response: UpResponse, reader: SseReader, asked: StreamedReply):
   const { promise, resolve, reject } = Promise.withResolvers<JsonObject | null>();
   const { abort } = asked.deadline;
   const grace = new Timer();
+  let isReplied = false;
   const take = (chunk: Uint8Array): void | Promise<void> => {
     const slow: Promise<void>[] = [];
     for (const { data } of reader.push(chunk)) {
+      // what a server says behind its reply is nobody's business
+      if (isReplied) continue;
       asked.deadline.sign();
       // an event without data only gives the stream its first id
       if (data === "") continue;
@@ -68,6 +71,7 @@ function replyIn(response: UpResponse, reader: SseReader, asked: StreamedReply):
         if (hearing !== undefined) slow.push(hearing);
       } else if (message["id"] === asked.id) {
         const reply = checkedReply(message, asked.id);
+        isReplied = true;
         grace.set(AFTER_REPLY_MS, abort);
         resolve(reply);
       }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "@agent-env/protocol";
+import { LONGEST_NAME } from "../deployment/names.ts";
 import { within } from "../timing.ts";
 import type { Channel } from "./channel.ts";
 import { KINDS, type ListKind } from "./item-kinds.ts";
@@ -121,8 +122,11 @@ export class ServerList {
     for (const item of listed) {
       const name = isJsonObject(item) ? (item[nameKey] ?? null) : null;
       const why = isItem(item) ? (kind === "tools" && channel.era === "modern" ? badHeaderParams(item) : null) : lacks;
-      if (isItem(item) && why === null) items.push(item);
-      else warnings.push(`${method}: ${JSON.stringify(name)} is not listed: ${why}`);
+      if (isItem(item) && why === null) {
+        items.push(item);
+        if (nameKey === "name" && String(name).length > LONGEST_NAME)
+          warnings.push(`${method}: ${JSON.stringify(name)} has more than ${LONGEST_NAME} characters: some clients fail on it`);
+      } else warnings.push(`${method}: ${JSON.stringify(name)} is not listed: ${why}`);
     }
   }
 }

@@ -133,13 +133,9 @@ export class Subscriptions {
       ask: async () => listenStream(server.wire, { message, capabilities: owner.seen.capabilities }),
       now,
       heard: (said) => this.#deployment.hear({ caller: owner.caller, source: place.source, message: said }),
-      gone: (reason) => {
-        server.link.lost(reason);
-        watch.open();
-      },
+      gone: (reason) => server.link.lost(reason),
     });
-    watch.open();
-    this.#keep({ owner: owner.caller, asked, place, stop: () => watch.close() });
+    this.#keep({ owner: owner.caller, asked, place, stop: server.keepOpen(watch) });
     return { reply: resultAnswer(null, {}), status: 200, isStream: false };
   }
 

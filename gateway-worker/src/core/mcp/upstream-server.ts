@@ -11,6 +11,7 @@ import { Lanes } from "./lanes.ts";
 import { Link } from "./link.ts";
 import type { Reading } from "./server-list.ts";
 import { ServerView } from "./server-view.ts";
+import type { Watch } from "./watch.ts";
 
 /** A server that spoke the legacy era alone is asked again after so long: it may have learnt the other. */
 const ASK_AGAIN_MS = 600_000;
@@ -43,6 +44,8 @@ export class UpstreamServer {
   readonly #views = new Map<string, ServerView>();
   /** The gateway's own session with a legacy server: to see whether it is there. */
   readonly #legacyBase: ServerView;
+  /** Streams that others have open with the server. */
+  readonly #watches = new Set<Watch>();
   #greetings: Greetings;
   #saidInHandshake: JsonObject | null = null;
   #isAsking = false;
@@ -107,6 +110,16 @@ export class UpstreamServer {
     if (isDue && !this.#isAsking) inBackground(this.#options.host, this.#askAgain());
   }
 
+  /** Opens a stream, and again whenever the server is back. Gives how it is closed for good. */
+  keepOpen(watch: Watch): () => void {
+    this.#watches.add(watch);
+    watch.open();
+    return () => {
+      this.#watches.delete(watch);
+      watch.close();
+    };
+  }
+
   /** The server was up when the deployment was last in memory. */
   assumeUp(): void {
     this.link.assumeUp();
@@ -137,6 +150,7 @@ export class UpstreamServer {
   async #askAgain(): Promise<void> {
     this.#isAsking = true;
     try {
+      await this.#legacyBase.session?.close();
       if (await this.link.probe()) await this.#readAll();
     } finally {
       this.#isAsking = false;
@@ -144,8 +158,9 @@ export class UpstreamServer {
   }
 
   #cameUp(): void {
-    for (const view of this.#views.values()) if (this.#greetings[view.channel.era] !== null) view.watch.open();
+    for (const view of new Set([this.base, ...this.#views.values()])) if (this.#greetings[view.channel.era] !== null) view.watch.open();
     this.lanes.serverIsBack();
+    for (const watch of this.#watches) watch.open();
     if (this.#options.isReady()) inBackground(this.#options.host, this.#readAll());
   }
 

@@ -105,9 +105,18 @@ export class UpstreamSession implements Channel {
     await unlessFailed(opening.then((session) => this.#tell(session, message)));
   }
 
-  /** The session's notification stream, to be listened to. */
+  /** The session's notification stream, to be listened to. A session that the server has lost is opened anew for it. */
   async stream(): Promise<UpExchange> {
-    const session = await this.opened();
+    const opening = this.opened();
+    const exchange = this.#askForStream(await opening);
+    const response = await exchange.response;
+    if (response.status !== 404 && response.status !== 400) return exchange;
+    response.discard();
+    if (this.#open === opening) this.#forget();
+    return this.#askForStream(await this.opened());
+  }
+
+  #askForStream(session: OpenSession): UpExchange {
     const { host, url, fields } = this.#wire;
     const headers: Field[] = [
       ["accept", "text/event-stream"],
@@ -130,7 +139,7 @@ export class UpstreamSession implements Channel {
     await unlessFailed(ending.response.then((response) => response.discard()));
   }
 
-  /** Forgets the session without telling the server, which has lost it. */
+  /** Forgets the session without telling the server, which may have lost it. */
   drop(): void {
     this.#forget();
   }

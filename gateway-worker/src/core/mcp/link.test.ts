@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { Channel } from "./channel.ts";
+import { Link } from "./link.ts";
+
+const ask = { message: { jsonrpc: "2.0", method: "tools/call" }, silenceMs: 1_000, heard: () => undefined };
+
+test("F11 with 64 calls under way and 1,000 in line the next one is told that the server is busy", async () => {
+  const release = Promise.withResolvers<void>();
+  const channel: Channel = {
+    era: "modern",
+    opened: async () => undefined,
+    request: async () => {
+      await release.promise;
+      return { status: 200, session: undefined, reply: { jsonrpc: "2.0", id: 1, result: {} }, isStream: false };
+    },
+  };
+  const link = new Link({
+    greet: async () => undefined,
+    waitMs: 1_000,
+    now: Date.now,
+    cameUp: () => undefined,
+    background: () => undefined,
+  });
+  link.assumeUp();
+  const calls = Array.from({ length: 1_064 }, () => link.request(channel, ask, false));
+  expect(await link.request(channel, ask, false)).toEqual({
+    trouble: { reason: "busy", detail: "too many calls are waiting for it", delivered: false },
+  });
+  release.resolve();
+  const outcomes = await Promise.all(calls);
+  expect(outcomes.filter((outcome) => "reply" in outcome).length).toBe(1_064);
+});
