@@ -1,4 +1,3 @@
-import { callerOf } from "../auth/caller.ts";
 import { pathOf } from "../route.ts";
 import type { Host, In } from "../seam.ts";
 import { eventId, type Trajectory } from "./trajectory.ts";
@@ -8,7 +7,7 @@ import type { WriteWindows } from "./write-windows.ts";
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 /** Where a request goes: `service` is a key under `/svc`, or a site. */
-export type RequestPlace = { readonly route: "svc" | "website"; readonly service: string; readonly path: string };
+export type RequestPlace = { readonly route: "svc" | "website"; readonly service: string; readonly path: string; readonly role: string };
 /** A request that somebody wants to know of. */
 export type WatchedRequest = { answered(status: number): Promise<void> | undefined };
 
@@ -28,12 +27,12 @@ export class RequestWatch {
   begin(place: RequestPlace, request: In): Promise<WatchedRequest> | undefined {
     const { changes } = this.#host;
     if (changes === undefined || SAFE_METHODS.includes(request.method)) return undefined;
-    return this.#watched({ ...place, path: pathOf(place.path) }, { method: request.method, role: callerOf(request).role }, changes);
+    return this.#watched({ ...place, path: pathOf(place.path) }, request.method, changes);
   }
 
   async #watched(
-    { route, service, path }: RequestPlace,
-    { method, role }: { method: string; role: string },
+    { route, service, path, role }: RequestPlace,
+    method: string,
     changes: NonNullable<Host["changes"]>,
   ): Promise<WatchedRequest> {
     const before = await changes.lastId();

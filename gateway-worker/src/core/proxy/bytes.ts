@@ -29,7 +29,10 @@ export class Bytes {
   async service(view: View, target: ServiceRoute, request: In, answer: Out): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
-    const watched = await this.#watch?.begin({ route: "svc", service: target.key, path: target.path }, request);
+    const watched = await this.#watch?.begin(
+      { route: "svc", service: target.key, path: target.path, role: callerOf(request).role },
+      request,
+    );
     await forward(this.#host, request, answer, {
       request: serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) }),
       outward,
@@ -45,7 +48,10 @@ export class Bytes {
     const path = site.keepsPrefix && target.prefix !== "" ? `/website/${target.site}${target.path}` : target.path;
     const outerOrigin = `${request.scheme}://${request.host}`;
     const place = { outerOrigin, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
-    const watched = await this.#watch?.begin({ route: "website", service: target.site, path: target.path }, request);
+    const watched = await this.#watch?.begin(
+      { route: "website", service: target.site, path: target.path, role: callerOf(request).role },
+      request,
+    );
     await forward(this.#host, request, answer, {
       request: {
         method: request.method,

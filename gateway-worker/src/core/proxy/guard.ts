@@ -112,7 +112,10 @@ export class GuardedService {
     const plain = serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) });
     const written = body === null ? plain.headers : writtenAnew(plain.headers, body);
     const headers = [...written.filter(([name]) => !instead.some(([other]) => other === name)), ...instead];
-    const watched = await this.#deployment.requestWatch.begin({ route: "svc", service: target.key, path: target.path }, request);
+    const watched = await this.#deployment.requestWatch.begin(
+      { route: "svc", service: target.key, path: target.path, role: callerOf(request).role },
+      request,
+    );
     await forward(this.#deployment.host, request, answer, {
       request: { ...plain, headers, body },
       outward,
