@@ -13,4 +13,5 @@ export * from "./paths.ts";
 export * from "./problem-codes.ts";
 export * from "./records.ts";
 export * from "./roles.ts";
+export * from "./table.ts";
 export * from "./tokens.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { tableOf } from "./table.ts";
 
 /** What the store keeps versions of (4-bundle §1). A skill is an artifact. */
 export const KINDS = ["env", "agent", "artifact", "task", "eval"] as const;
@@ -8,7 +9,7 @@ export const VersionedRef = z.object({ id: z.string(), version: z.int().positive
 export type VersionedRef = z.infer<typeof VersionedRef>;
 
 const TypedRef = VersionedRef.extend({ type: z.string() });
-const Metadata = z.record(z.string(), z.unknown()).default({});
+const Metadata = tableOf(z.unknown()).default({});
 const Provider = z.string().default("gateway");
 
 /** The older twin of a renamed field is read when the newer one is missing, and both are written. */
@@ -79,7 +80,7 @@ export const A2aAgentRecord = z.looseObject({
   ...common,
   type: z.literal("a2a_agent"),
   docker_image_artifact: TypedRef,
-  default_env_vars: z.record(z.string(), z.string()).default({}),
+  default_env_vars: tableOf(z.string()).default({}),
   metadata: z
     .looseObject({
       default_model: z.string().optional(),
@@ -145,7 +146,7 @@ export const EnvironmentUniverseRecord = z.preprocess(
     type: z.literal("environment_universe"),
     environment_artifact_refs: z.array(VersionedRef),
     service_artifact_refs: z.array(VersionedRef),
-    metadata_refs: z.record(z.string(), VersionedRef).nullable().default(null),
+    metadata_refs: tableOf(VersionedRef).nullable().default(null),
   }),
 );
 export type EnvironmentUniverseRecord = z.infer<typeof EnvironmentUniverseRecord>;
@@ -153,8 +154,8 @@ export type EnvironmentUniverseRecord = z.infer<typeof EnvironmentUniverseRecord
 export const FileUniverseRecord = z.looseObject({
   ...common,
   type: z.literal("file_artifact_universe"),
-  file_artifact_refs: z.record(z.string(), VersionedRef),
-  file_artifact_ids: z.record(z.string(), z.string()),
+  file_artifact_refs: tableOf(VersionedRef),
+  file_artifact_ids: tableOf(z.string()),
   bundle_object_url: z.null().default(null),
 });
 export type FileUniverseRecord = z.infer<typeof FileUniverseRecord>;
@@ -175,7 +176,7 @@ export const SkillRecord = z.preprocess(
     license: z.string().nullable().default(null),
     compatibility: z.string().nullable().default(null),
     allowed_tools: z.string().nullable().default(null),
-    skill_metadata: z.record(z.string(), z.string()).default({}),
+    skill_metadata: tableOf(z.string()).default({}),
   }),
 );
 export type SkillRecord = z.infer<typeof SkillRecord>;

@@ -41,6 +41,7 @@ const KINDS: Readonly<Record<string, string>> = {
   array: "a list",
   object: "an object",
   record: "an object",
+  map: "an object",
 };
 
 function expected(issue: Issue): string {

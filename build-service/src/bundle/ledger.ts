@@ -1,4 +1,4 @@
-import type { Kind } from "@agent-env/protocol";
+import { type Kind, tableOf } from "@agent-env/protocol";
 import { z } from "zod";
 import { parseStored } from "../store/json.ts";
 import type { Store } from "../store/store.ts";
@@ -8,18 +8,12 @@ import { encodedId } from "./ids.ts";
 /** The scheme of digests; a row of another one is written anew. */
 export const SCHEME = 1;
 
-/** Texts by any key: a file may be named `__proto__`, which zod's own records drop. */
-const Texts = z.custom<Readonly<Record<string, string>>>(
-  (value) => typeof value === "object" && value !== null && Object.values(value).every((text) => typeof text === "string"),
-  "expected a table of texts",
-);
-
 const Inputs = z.object({
   type: z.string(),
   config: z.string(),
-  files: Texts,
-  needs: Texts,
-  store_refs: Texts,
+  files: tableOf(z.string()),
+  needs: tableOf(z.string()),
+  store_refs: tableOf(z.string()),
 });
 /** What a version was made from (4-bundle §9.2). */
 export type LedgerInputs = z.infer<typeof Inputs>;

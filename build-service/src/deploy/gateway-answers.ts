@@ -1,4 +1,4 @@
-import { CARD_PATH, type Card, DEFAULT_MCP_PATH, joined, jsonOf, MCP_TRANSPORT, UserError } from "@agent-env/protocol";
+import { CARD_PATH, type Card, DEFAULT_MCP_PATH, joined, jsonOf, MCP_TRANSPORT, tableOf, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { type Attempt, answer, cardIn, settled } from "./readiness.ts";
 
@@ -9,7 +9,7 @@ const Health = z.looseObject({
   status: z.string(),
   waiting: z.array(z.looseObject({ name: z.string(), reason: z.string().nullish() })).optional(),
 });
-const State = z.looseObject({ tool_name_clashes: z.record(z.string(), z.array(z.string())).default({}) });
+const State = z.looseObject({ tool_name_clashes: tableOf(z.array(z.string())).default({}) });
 
 /** A gateway's `/health`: ready once it is 200; while it starts, the reason says what it waits for. */
 export function gatewayHealth(gatewayUrl: string): Attempt {

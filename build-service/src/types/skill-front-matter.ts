@@ -1,3 +1,4 @@
+import { tableOf } from "@agent-env/protocol";
 import { z } from "zod";
 import { readConfigText } from "../bundle/config-file.ts";
 import { issueText } from "../bundle/issue-text.ts";
@@ -16,7 +17,7 @@ const FrontMatter = z.object({
   compatibility: text(500).optional(),
   license: z.string().optional(),
   "allowed-tools": z.string().optional(),
-  metadata: z.record(z.string(), z.string()).optional(),
+  metadata: tableOf(z.string()).optional(),
 });
 export type FrontMatter = z.infer<typeof FrontMatter>;
 

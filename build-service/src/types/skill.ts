@@ -1,4 +1,4 @@
-import { lastSegment, SkillRecord } from "@agent-env/protocol";
+import { lastSegment, SkillRecord, tableOf } from "@agent-env/protocol";
 import { z } from "zod";
 import { fileUniverseBody, fileUniverseSuffixes } from "./file-universe-body.ts";
 import { readFrontMatter } from "./skill-front-matter.ts";
@@ -10,7 +10,7 @@ const Fields = z.object({
   license: z.string().nullable(),
   compatibility: z.string().nullable(),
   allowed_tools: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()),
+  metadata: tableOf(z.string()),
 });
 
 /** The suffix of the id that a skill's files have together. */
