@@ -1,3 +1,4 @@
+import { UserError } from "@agent-env/protocol";
 import { Command } from "commander";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { FoundPlugins, Plugins } from "../plugins/plugins.ts";
@@ -38,6 +39,7 @@ export async function runCli(argv: readonly string[], processIo: ProcessIo): Pro
     .version(agentEnvVersion(), "-V, --version", "print the version")
     .enablePositionalOptions()
     .showHelpAfterError("(agent-env --help lists the commands and options)");
+  if (asksForHelp(argv)) program.addHelpText("after", await helpOnPlugins(io));
   for (const load of commandsFor(argv)) {
     const add = await load();
     add(program, io, (code) => {
@@ -91,6 +93,22 @@ function commandIo(processIo: ProcessIo): { readonly io: Io; useConfig(file: str
       config = file;
     },
   };
+}
+
+function asksForHelp([name]: readonly string[]): boolean {
+  return name === undefined || ["-h", "--help", "help"].includes(name);
+}
+
+/** What stands below the help: the commands of plugins, by their manifests; or why they can't be listed. */
+async function helpOnPlugins(io: Io): Promise<string> {
+  try {
+    const { pluginCommandLines } = await import("../plugins/run-command.ts");
+    const lines = pluginCommandLines(await io.plugins());
+    return lines.length === 0 ? "" : ["", "Commands of plugins:", ...lines.map((line) => `  ${line}`)].join("\n");
+  } catch (error) {
+    if (error instanceof UserError) return `\nCommands of plugins can't be listed: ${error.message}`;
+    throw error;
+  }
 }
 
 /** Runs a plugin's command; null where the first word names none, or one of ours. */

@@ -3,6 +3,13 @@ import type { Io } from "../cli/io.ts";
 import { loadContribution } from "./load.ts";
 import type { FoundPlugins } from "./plugins.ts";
 
+/** The commands that plugins add, a line each, for the help of the command line; empty where there are none. */
+export function pluginCommandLines({ contributions }: Pick<FoundPlugins, "contributions">): string[] {
+  const commands = contributions.filter(({ kind, status }) => kind === "commands" && status === "active");
+  const width = Math.max(0, ...commands.map(({ name }) => name.length));
+  return commands.map(({ name, package: owner }) => `${name.padEnd(width)}  of the plugin ${owner}`);
+}
+
 /** Runs the command of that name that a plugin adds and gives its exit code; null where none does. */
 export async function runPluginCommand(call: {
   readonly name: string;

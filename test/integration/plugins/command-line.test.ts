@@ -169,6 +169,24 @@ describe("plugins of a project on the command line", () => {
     own.remove();
   });
 
+  test("--help lists the commands of plugins, and still helps where they can't be read", async () => {
+    const { exitCode, out } = await cli.run("--help");
+    expect({ exitCode, end: out.slice(out.indexOf("Commands of plugins")) }).toEqual({
+      exitCode: 0,
+      end: "Commands of plugins:\n  tidy  of the plugin tidy\n",
+    });
+    expect((await cli.run("run", "--help")).out).not.toContain("tidy");
+    using config = temporaryFolder({ "config.toml": "[run\n" });
+    const broken = agentEnv({ ...NO_DOCKER, AGENT_ENV_CONFIG: join(config.path, "config.toml") }, project.path);
+    const helped = await broken.run("--help");
+    broken.remove();
+    expect(helped).toMatchObject({
+      exitCode: 0,
+      err: "",
+      out: expect.stringMatching(/\nCommands of plugins can't be listed: .*config\.toml: /),
+    });
+  });
+
   test("an installed bundle runs by its name, or with its package in front where two have it", async () => {
     expect((await cli.run("run", "--json")).out).toBe('{"format_version":1,"bundles":["hello","yard","tidy/hello"]}\n');
     const checked = await cli.run("plugin", "check", "tidy", "--json");
