@@ -39,6 +39,9 @@ const BUNDLE = {
 };
 const CONFIG = '[sandbox.providers.swamp]\ntype = "yard"\nmud = "env:MUD?deep"\n[sandbox.providers.lawn]\ntype = "yard"\n';
 
+/** Each command starts a process, and some a deployment. */
+const MANY_COMMANDS_MS = 180_000;
+
 /** The deployments that were ever recorded, the newest first: where each ran, and what became of it. */
 async function recorded(cli: AgentEnv): Promise<string[]> {
   const { out } = await cli.run("env", "list", "--all", "--json");
@@ -83,7 +86,7 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
     await expectNothingLeft();
   });
 
-  test("P4 a chain goes on where a link fails, and what that had started is gone", async () => {
+  test("P4 a chain goes on where a link fails, and what that had started is gone", { timeout: MANY_COMMANDS_MS }, async () => {
     expect((await tend("swamp")).out).toContain("Error: stuck in the mud: deep");
     await expectNothingLeft();
     const { exitCode, out } = await tend("swamp,yard");
@@ -93,7 +96,9 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
     await expectNothingLeft();
   });
 
-  test("B12 a deployment that stays is stopped by its id, and where its plugin is gone nothing is pretended", async () => {
+  test("B12 a deployment that stays is stopped by its id, and where its plugin is gone nothing is pretended", {
+    timeout: MANY_COMMANDS_MS,
+  }, async () => {
     const up = await cli.run("run", "bundle", "--task", "tend", "--sandbox", "lawn", "--dry-run");
     expect(up, up.err).toMatchObject({ exitCode: 0, out: expect.stringContaining("run from its source on yard") });
     expect(await tend("yard")).toMatchObject({ exitCode: 0 });
@@ -120,7 +125,7 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
     await expectNothingLeft();
   });
 
-  test("B12 gc removes what a killed run left there, and says what is out of its reach", async () => {
+  test("B12 gc removes what a killed run left there, and says what is out of its reach", { timeout: MANY_COMMANDS_MS }, async () => {
     const run = cli.start("run", "bundle", "--task", "tend", "--sandbox", "yard", "--keep");
     await run.seen("Everything stays up");
     run.child.kill("SIGKILL");
