@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { platformOf } from "./platform.ts";
+import { machinePlatform, platformOf } from "./platform.ts";
 
 test.each([
   ["linux/amd64", "linux/amd64"],
@@ -18,6 +18,15 @@ test.each([
   ["windows/amd64", "windows/amd64"],
 ])("B2 the platform %s is %s", (text, name) => {
   expect(platformOf(text, "--platform")).toBe(name);
+});
+
+test.each([
+  [{ platform: "linux", arch: "x64" }, "linux/amd64"],
+  [{ platform: "darwin", arch: "arm64" }, "darwin/arm64"],
+  [{ platform: "linux", arch: "ia32" }, "linux/386"],
+  [{ platform: "linux", arch: "arm" }, "linux/arm/v7"],
+])("a machine that Node calls %j is %s", (machine, name) => {
+  expect(machinePlatform(machine)).toBe(name);
 });
 
 test.each(["", "linux/", "/amd64", "a/b/c/d", "linux/amd 64"])("B2 %j is refused", (text) => {

@@ -13,6 +13,12 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   armv6l: "arm/v6",
 };
 
+/** The platform of this machine, as its processes have it. */
+export function machinePlatform(machine: { readonly platform: string; readonly arch: string } = process): string {
+  const { platform, arch } = machine;
+  return platformOf(`${platform}/${{ x64: "amd64", ia32: "386" }[arch] ?? arch}`, "this machine");
+}
+
 /**
  * A platform as records and build rows name it: `linux/amd64`, `linux/arm/v7`. One without a system is Linux's. A variant
  * counts only for 32-bit arm, whose plain name is v7. Throws a UserError (exit code 2) that starts with `from` for a text that

@@ -3,7 +3,7 @@ import { memoryStore } from "../../../test/fixtures/memory-store.ts";
 import { recordingBuilder } from "../../../test/fixtures/recording-builder.ts";
 import { pairOfSides } from "../store/sides.ts";
 import { putNextVersion, readVersion } from "../store/versions.ts";
-import { ensureGateway, gatewayEnvProblem, gatewayToWrite } from "./gateway-image.ts";
+import { ensureGateway, gatewayEnvProblem, gatewayToWrite, putGateway } from "./gateway-image.ts";
 
 const REST = { emit: () => {}, signal: new AbortController().signal, owner: "run" };
 
@@ -36,4 +36,29 @@ test("one that isn't in a configured store is put there by hand, one of this mac
     "the gateway's env, team/gateway, is not in the store that [stores] records names: agent-env env gateway put --id team/gateway",
   );
   expect(await gatewayEnvProblem({ store, gatewayEnvId: "@local/gateway" })).toBeNull();
+});
+
+test("one of a configured store is never written by a run, missing or another agent-env's, and is used once it was put", async () => {
+  const store = pairOfSides(memoryStore(), memoryStore());
+  const place = { store, gatewayEnvId: "team/gateway", ...REST };
+  const run = () => ensureGateway({ ...place, builder: recordingBuilder() });
+  const refused = (lack: string) =>
+    expect.objectContaining({
+      message: `the gateway's env, team/gateway, ${lack} in the store that [stores] records names`,
+      why: "a run writes to this machine's store only",
+      next: "agent-env env gateway put --id team/gateway",
+    });
+  await expect(run()).rejects.toEqual(refused("is not"));
+  expect(await readVersion(store, "env", "team/gateway", 1)).toBeNull();
+
+  const { env } = await putGateway(place, { platform: null, metadata: {} });
+  expect(await gatewayEnvProblem(place)).toBeNull();
+  expect((await run()).id).toBe("team/gateway__env_image");
+
+  await putNextVersion(store, "env", { ...env, metadata: { build_inputs_sha256: "0".repeat(64) } }, {});
+  expect(await gatewayEnvProblem(place)).toBe(
+    "the gateway's env, team/gateway, is another agent-env's in the store that [stores] records names: agent-env env gateway put --id team/gateway",
+  );
+  await expect(run()).rejects.toEqual(refused("is another agent-env's"));
+  expect(await readVersion(store, "env", "team/gateway", 3)).toBeNull();
 });

@@ -52,13 +52,17 @@ export async function gatewaySource(): Promise<ImageSource> {
  */
 export async function gatewayEnvProblem({ store, gatewayEnvId }: GatewayPlace): Promise<string | null> {
   const record = await readVersion(store, "env", gatewayEnvId, await latestVersion(store, "env", gatewayEnvId));
-  if (record === null) {
-    if (store.of(gatewayEnvId) === store.local) return null;
-    return `the gateway's env, ${gatewayEnvId}, is not in the store that [stores] records names: agent-env env gateway put --id ${gatewayEnvId}`;
+  if (record !== null && record.type !== "gateway_server") {
+    return `${gatewayEnvId} is an env of type ${record.type} in the store, and [envs] default_gateway_env_id names it as the gateway's: name another there`;
   }
-  if (record.type === "gateway_server") return null;
-  return `${gatewayEnvId} is an env of type ${record.type} in the store, and [envs] default_gateway_env_id names it as the gateway's: name another there`;
+  if (isWrittenByRuns({ store, gatewayEnvId }) || (await storedImage({ store, gatewayEnvId }, await gatewaySource())) !== null) return null;
+  return `the gateway's env, ${gatewayEnvId}, ${lackOf(record)}: ${putCommand(gatewayEnvId)}`;
 }
+
+const isWrittenByRuns = ({ store, gatewayEnvId }: GatewayPlace): boolean => store.of(gatewayEnvId) === store.local;
+const putCommand = (id: string): string => `agent-env env gateway put --id ${id}`;
+const lackOf = (record: AnyRecord | null): string =>
+  record === null ? "is not in the store that [stores] records names" : "is another agent-env's in the store that [stores] records names";
 
 /** The image of the newest record if that one will do, else null. */
 async function storedImage({ store, gatewayEnvId }: GatewayPlace, source: ImageSource): Promise<DockerImageRecord | null> {
@@ -81,6 +85,15 @@ async function storedImage({ store, gatewayEnvId }: GatewayPlace, source: ImageS
 
 /** One process writes at a time; one that had to wait finds it written. */
 async function writtenImage(context: WriteContext, source: ImageSource): Promise<DockerImageRecord> {
+  if (!isWrittenByRuns(context)) {
+    const { store, gatewayEnvId } = context;
+    const record = await readVersion(store, "env", gatewayEnvId, await latestVersion(store, "env", gatewayEnvId));
+    throw new UserError({
+      what: `the gateway's env, ${gatewayEnvId}, ${lackOf(record)}`,
+      why: "a run writes to this machine's store only",
+      next: putCommand(gatewayEnvId),
+    });
+  }
   return locked(context, async () => {
     const byAnother = await storedImage(context, source);
     return byAnother ?? (await writeGateway(context, { source, platform: null, metadata: {}, marks: {} })).image;

@@ -118,4 +118,24 @@ describe("B6 a put of what lies in a bundle writes the record that the bundle wr
   });
 });
 
+describe("every put refuses an id of somewhere else, or the store's own form of one", () => {
+  const REFUSED = [
+    ["@other/thing", '"@other/thing" is no id: one opens with "@local/" or with no @ at all'],
+    ["@other", '"@other" is no id: one opens with "@local/" or with no @ at all'],
+    ["local/thing", '"local/thing" can\'t be an id: it looks like the store\'s own form of an id that starts with "@local/"'],
+    [
+      "local-thing-0123456789ab",
+      '"local-thing-0123456789ab" can\'t be an id: it looks like the store\'s own form of an id that starts with "@local/"',
+    ],
+  ] as const;
+  test.each(PUTS)("%s %s", async (_kind, _name, _suffixes, putting) => {
+    using folder = temporaryFolder({ ...EVERY_KIND, "both.json": JSON.stringify([{ task_id: "easy" }, { task_id: "hard" }]) });
+    const store = memoryStore();
+    for (const [id, message] of REFUSED) {
+      const { problems } = await checkPut(putting(folder.path, id), { store, registry: BUILT_IN });
+      expect(problems.filter(({ code }) => code === "bad-id")).toEqual([{ code: "bad-id", path: "--id", message }]);
+    }
+  });
+});
+
 const sourceOf = (tag: unknown): string | undefined => (typeof tag === "string" ? tag.split(":")[1] : undefined);

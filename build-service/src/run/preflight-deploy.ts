@@ -3,6 +3,7 @@ import type { Plan } from "../bundle/plan.ts";
 import { type PlannedEnv, plannedEnv } from "../bundle/planned-env.ts";
 import { refusedOptions, refusedPlace } from "../deploy/options.ts";
 import { engineProblem } from "../images/engine.ts";
+import { machinePlatform } from "../images/platform.ts";
 import { gatewayEnvProblem } from "../infra/gateway-image.ts";
 import type { Installed } from "../plugins/installed.ts";
 import { envProvider } from "../providers/env/registry.ts";
@@ -84,6 +85,7 @@ async function linkFindings(step: PlannedStep, link: Sandbox, env: PlannedEnv, c
       capabilities,
     ),
     ...(provider === undefined ? [] : refusedOptions(set, capabilities, provider)),
+    ...platformFindings(link, env),
     ...(await dockerfileFindings(link, env, check)),
     ...(await infraFindings(link, env, check)),
   ];
@@ -113,6 +115,19 @@ function optionFindings(step: PlannedStep, env: PlannedEnv): Finding[] {
     });
   }
   return findings;
+}
+
+/** Images that are fixed to a platform, where what runs from their source has this machine's (4-bundle §10.7). */
+function platformFindings({ name, provider }: Sandbox, env: PlannedEnv): Finding[] {
+  if (provider.capabilities.image !== "source") return [];
+  const own = machinePlatform();
+  return env.servers
+    .flatMap((server) => server.images)
+    .flatMap(({ entry, platform }) => {
+      if (platform === null || platform === own) return [];
+      const message = `${entry}: is for ${platform}, and ${name} runs it on this machine, which is ${own}: leave out what fixes it (--platform, [build] platform), or use --sandbox local`;
+      return [{ code: "deploy-platform", message }];
+    });
 }
 
 /**

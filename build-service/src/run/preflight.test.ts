@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type FolderTree, temporaryFolder } from "../../../test/fixtures/folder.ts";
 import { plan } from "../../../test/fixtures/make-bundle.ts";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import { machinePlatform } from "../images/platform.ts";
 import { NO_PLUGINS } from "../plugins/installed.ts";
 import { processProvider } from "../providers/sandbox/process/provider.ts";
 import type { SandboxProvider } from "../providers/sandbox/provider.ts";
@@ -168,6 +169,24 @@ describe("preflight", () => {
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ code: "deploy-dockerfile", path: "tasks/t.json: step 'deploy'" });
     expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);
+  });
+
+  test("B2 refuses to run an image from its source that is fixed to another platform, and one of this machine's it runs", async () => {
+    using folder = temporaryFolder({ ...SERVER, "tasks/t.json": JSON.stringify([deploy()]) });
+    const store = memoryStore();
+    const sandbox = await chooseSandbox({ option: "process", setting: "auto" }, sandboxes);
+    const on = async (platform: string) => {
+      const planned = await plan({ folder: folder.path, store, platform });
+      return preflight({ plan: planned, store, plugins, sandbox, ...REST });
+    };
+    expect(await on("windows/s390x")).toEqual([
+      {
+        code: "deploy-platform",
+        path: "tasks/t.json: step 'deploy'",
+        message: `envs/a (Dockerfile image): is for windows/s390x, and process runs it on this machine, which is ${machinePlatform()}: leave out what fixes it (--platform, [build] platform), or use --sandbox local`,
+      },
+    ]);
+    expect(await on(machinePlatform())).toEqual([]);
   });
 
   test("B11 refuses a Dockerfile that needs BuildKit before anything is built, with its line", async () => {
