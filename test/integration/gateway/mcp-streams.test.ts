@@ -230,6 +230,29 @@ describe.each(HOSTS)("streams on the $host host", ({ start }) => {
     await Promise.all([all.ended, some.ended]);
   });
 
+  test("N6 what a server asks outside of any call goes to the session's stream, and the answer back to that server alone", async () => {
+    release = Promise.withResolvers<void>();
+    release.resolve();
+    const session = await openedSession(gateway, { capabilities: { roots: {} } });
+    const stream = kept(streamFrom(gateway, { headers: session }));
+    await until("it is open", 10_000, () => stream.text() !== "");
+    await post(gateway, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "old_wait" } }, session);
+    await until("the question has come", 10_000, () => {
+      legacy.push({ jsonrpc: "2.0", id: "s1", method: "roots/list" });
+      return has(stream, "roots/list");
+    });
+    const id = stream.messages.find(({ method }) => method === "roots/list")?.["id"];
+    expect(id).not.toBe("s1");
+    const answers = () => legacy.received.filter(({ body }) => body.toString().includes("file:///mine"));
+    const stranger = await openedSession(gateway);
+    const result = { roots: [{ uri: "file:///mine" }] };
+    expect((await post(gateway, "/mcp", { jsonrpc: "2.0", id, result }, stranger)).status).toBe(202);
+    expect(answers()).toEqual([]);
+    await post(gateway, "/mcp", { jsonrpc: "2.0", id, result }, session);
+    await until("the server has its answer", 10_000, () => answers().length === 1);
+    expect(JSON.parse(answers()[0]?.body.toString() ?? "")).toEqual({ jsonrpc: "2.0", id: "s1", result });
+  });
+
   test("F38 GET is a stream for a session, else 405", async () => {
     const session = await openedSession(gateway);
     const stream = kept(streamFrom(gateway, { headers: session }));

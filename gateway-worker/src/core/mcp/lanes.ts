@@ -92,7 +92,8 @@ export class Lanes {
 
   /** The server was away: streams that it ended are asked for again. */
   serverIsBack(): void {
-    for (const lane of this.#lanes.values()) if (lane.session.subscriptions.size > 0) lane.watch.open();
+    for (const [caller, lane] of this.#lanes)
+      if (lane.session.subscriptions.size > 0 || this.#options.asked(caller) !== undefined) lane.watch.open();
   }
 
   #of(caller: string): Lane[] {
@@ -123,6 +124,7 @@ export class Lanes {
     });
     const lane = { session, watch, usedMs: now(), users: 0 };
     this.#lanes.set(caller, lane);
+    if (asked(caller) !== undefined) watch.open();
     return lane;
   }
 
