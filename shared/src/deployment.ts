@@ -21,9 +21,13 @@ export const DeployedServer = z.object({
 });
 export type DeployedServer = z.infer<typeof DeployedServer>;
 
+/** The public keys that sign the deployment's tokens: several while one takes another's place. */
+const Keys = z.array(z.record(z.string(), z.unknown()));
+
+/** In open mode tokens are for browsers alone, where a site's pages share the gateway's origin. */
 const DeploymentAuth = z.discriminatedUnion("mode", [
-  z.object({ mode: z.literal("open") }),
-  z.object({ mode: z.literal("token"), keys: z.array(z.record(z.string(), z.unknown())) }),
+  z.object({ mode: z.literal("open"), keys: Keys.optional() }),
+  z.object({ mode: z.literal("token"), keys: Keys }),
 ]);
 
 /**
@@ -45,6 +49,8 @@ export const DeploymentRecord = z.looseObject({
   sites: z.record(z.string(), z.object({ prefix: z.enum(["keep", "strip"]).optional(), verdict: z.string().optional() })).default({}),
   /** Further `Host` values to answer. */
   hosts: z.array(z.string()).default([]),
+  /** A second port, on which only the hosts of sites are served: to the agent's browser, in the deployment's network. */
+  browser_port: z.int().min(0).max(65_535).optional(),
   browse_urls: z.record(z.string(), z.string()).default({}),
   /** RFC 3339, to the second. */
   expires_at: z.string().nullable().default(null),

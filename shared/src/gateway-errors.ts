@@ -33,9 +33,30 @@ export const uriTooLong = (limitBytes: number): GatewayError => gatewayError(414
 export const headersTooLarge = (limitBytes: number): GatewayError => gatewayError(431, `the headers are larger than ${limitBytes} bytes`);
 export const roleTooLong = (limit: number): GatewayError => gatewayError(400, `the role is longer than ${limit} characters`);
 export const tooManyHops = (limit: number): GatewayError => gatewayError(508, `the request went through ${limit} gateways already`);
-/** A deployment whose callers need tokens, at a gateway that doesn't check any: it must not be served openly instead. */
-export const tokensNotServed = (): GatewayError =>
-  gatewayError(501, "this deployment's callers need tokens, which this gateway doesn't check");
+/** A deployment whose callers need tokens, and a request without one (RFC 6750 §3). */
+export const needsToken = (): GatewayError => gatewayError(401, "a bearer token is needed here", [["www-authenticate", "Bearer"]]);
+/** A site's page, for which a browser has a link. */
+export const needsPageLink = (): GatewayError =>
+  gatewayError(401, "this page opens by a link: agent-env gateway token --page prints one", [["www-authenticate", "Bearer"]]);
+/** A token that names no caller of this deployment, and why as far as that may be told. */
+export const badToken = (reason: "expired" | "not valid"): GatewayError =>
+  gatewayError(401, reason === "expired" ? "the token has expired" : "the token is not valid here", [
+    ["www-authenticate", 'Bearer error="invalid_token"'],
+  ]);
+/** A link that was opened before: its token is accepted once. */
+export const usedPageLink = (): GatewayError =>
+  gatewayError(401, "this link was used before: agent-env gateway token --page prints another", [
+    ["www-authenticate", 'Bearer error="invalid_token"'],
+  ]);
+/** A good token that isn't for this route. */
+export const missingScope = (scope: string): GatewayError =>
+  gatewayError(403, `the token has no scope for this: ${scope}`, [
+    ["www-authenticate", `Bearer error="insufficient_scope", scope="${scope.replace(/[^!#-[\]-~]/g, "")}"`],
+  ]);
+/** A role that a token's caller may not take. */
+export const otherRole = (): GatewayError => gatewayError(403, "the token's role is another than the one asked for");
+/** Callers without tokens are served on their own machine only. */
+export const openElsewhere = (): GatewayError => gatewayError(403, "a deployment without tokens is served on its own machine only");
 /** Until everything that the deployment consists of is there. */
 export const notReady = (text: string): GatewayError => gatewayError(503, text, [["retry-after", "1"]]);
 /** A site that was never reached yet. */

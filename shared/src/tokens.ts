@@ -22,10 +22,12 @@ export const PAGE_PARAM = "agentenv_page";
 export const PAGE_TOKEN_SECONDS = 300;
 
 const MAX_NAME = 256;
+/** The sealed id of a session has room for no longer one. */
+const MAX_ROLE = 200;
 /** A role travels in a header, where a comma would end it. */
 const Role = z
   .string()
-  .max(MAX_NAME)
+  .max(MAX_ROLE)
   .regex(/^[!-~](?:[ -~]*[!-~])?$/)
   .refine((role) => !role.includes(","));
 
@@ -64,5 +66,5 @@ export function holds(scopes: readonly Scope[], needed: Scope): boolean {
 
 /** Why a role can't be a token's; null if it can. */
 export function tokenRoleProblem(role: string): string | null {
-  return Role.safeParse(role).success ? null : `it has to be 1 to ${MAX_NAME} visible ASCII characters without a comma`;
+  return Role.safeParse(role).success ? null : `it has to be 1 to ${MAX_ROLE} visible ASCII characters without a comma`;
 }

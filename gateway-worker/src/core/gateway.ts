@@ -1,3 +1,5 @@
+import type { Caller } from "./auth/caller.ts";
+import { type Admission, Gate } from "./auth/gate.ts";
 import type { Deployment } from "./deployment/deployment.ts";
 import { Step } from "./deployment/step.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
@@ -15,6 +17,7 @@ export class Gateway {
   readonly #mcp: McpEndpoint;
   readonly #guard: GuardedService;
   readonly #bytes: Bytes;
+  readonly #gate: (view: View) => Gate;
 
   constructor(deployment: Deployment) {
     this.deployment = deployment;
@@ -22,18 +25,32 @@ export class Gateway {
     this.step = new Step(deployment, this.#mcp.calls);
     this.#bytes = new Bytes(deployment.host, { watch: deployment.requestWatch });
     this.#guard = new GuardedService(deployment);
+    this.#gate = gates(deployment.now);
   }
 
-  /** Answers a request. False: it is for the app of all other routes, and nothing was done. */
-  async handle(request: In, answer: Out): Promise<boolean> {
+  /** Answers a request. A caller: the request is for the app of all other routes, as that caller's, and nothing was done. */
+  async handle(request: In, answer: Out): Promise<Caller | null> {
     const view = this.deployment.view();
     const to = route(view, request);
-    if (to.to === "app") return false;
-    if (to.to === "mcp") await this.#mcp.handle(request, answer);
-    else if (to.to === "service" && to.guarded) await this.#guard.handle(view, to, request, answer);
-    else await serveBytes(this.#bytes, view, to, request, answer);
-    return true;
+    const admission = await this.#gate(view).admit({ view, need: to.need, request, pages: this.deployment.pages });
+    if (to.to === "mcp") await this.#mcp.handle(request, admission, answer);
+    else if (!("caller" in admission)) replyUnadmitted(admission, request, answer);
+    else if (to.to === "app") return admission.caller;
+    else if (to.to === "service" && to.guarded) await this.#guard.handle(view, { ...to, ...admission }, request, answer);
+    else await serveBytes(this.#bytes, view, { ...to, ...admission }, request, answer);
+    return null;
   }
+}
+
+/** The gate of a view: the same one, with what it remembers, until its rules change. */
+export function gates(now: () => number = Date.now): (view: View) => Gate {
+  let last: { readonly auth: View["auth"]; readonly gate: Gate } | undefined;
+  return ({ auth }) => {
+    if (last?.auth === auth) return last.gate;
+    const isSame = last !== undefined && JSON.stringify(last.auth) === JSON.stringify(auth);
+    last = { auth, gate: isSame && last !== undefined ? last.gate : new Gate(auth, now) };
+    return last.gate;
+  };
 }
 
 /** Whether a route needs no deployment object, only the view. */
@@ -41,8 +58,20 @@ export function isBytes(to: Route): boolean {
   return to.to === "refused" || to.to === "redirect" || to.to === "site" || (to.to === "service" && !to.guarded);
 }
 
-/** Answers what needs no deployment object. */
-export async function serveBytes(bytes: Bytes, view: View, to: Route, request: In, answer: Out): Promise<void> {
+/** Answers a request that isn't let in. */
+export function replyUnadmitted(admission: Exclude<Admission, { readonly caller: Caller }>, request: In, answer: Out): void {
+  if ("error" in admission) replyError(request, answer, admission.error);
+  else answer.reply(303, admission.seeOther);
+}
+
+/** Answers what needs no deployment object, and whose caller was let in. */
+export async function serveBytes(
+  bytes: Bytes,
+  view: View,
+  to: Route & { readonly caller: Caller },
+  request: In,
+  answer: Out,
+): Promise<void> {
   switch (to.to) {
     case "refused":
       return replyError(request, answer, to.error);

@@ -14,8 +14,9 @@ import {
   uriTooLong,
   withoutEnd,
 } from "@agent-env/protocol";
-import { namedRoleOf } from "./auth/caller.ts";
+import { namedRolesOf } from "./auth/caller.ts";
 import { hostName, isServedHost, originProblem } from "./auth/origin.ts";
+import { ROUTE_SCOPES, type RouteScope } from "./auth/route-scopes.ts";
 import type { In } from "./seam.ts";
 import type { View } from "./view.ts";
 
@@ -25,8 +26,12 @@ const MAX_URL_BYTES = 8192;
 const MAX_ROLE_LENGTH = 256;
 const MAX_HEADER_BYTES = 65_536;
 
-/** Where a request goes. Paths begin with `/`, hold the query, and are forwarded as they are. */
-export type Route =
+/** What a caller needs for a route; `page`: a site's, on a host of its own or under a prefix, which a browser may open by a link. */
+export type Need = { readonly scope: RouteScope; readonly page: "host" | "prefix" | null };
+
+/** Where a request goes, and what its caller needs. Paths begin with `/`, hold the query, and are forwarded as they are. */
+export type Route = Destination & { readonly need: Need };
+export type Destination =
   | { readonly to: "refused"; readonly error: GatewayError }
   | { readonly to: "redirect"; readonly location: string }
   | { readonly to: "mcp" }
@@ -41,40 +46,46 @@ export function route(view: View, request: In): Route {
   if (!isServedHost(view.hosts, request.host)) return refused(foreignHost());
   if (request.base.length + path.length > MAX_URL_BYTES) return refused(uriTooLong(MAX_URL_BYTES));
   if (headerBytes(request) > MAX_HEADER_BYTES) return refused(headersTooLarge(MAX_HEADER_BYTES));
-  if ((namedRoleOf(request)?.length ?? 0) > MAX_ROLE_LENGTH) return refused(roleTooLong(MAX_ROLE_LENGTH));
+  if (namedRolesOf(request).some((role) => role.length > MAX_ROLE_LENGTH)) return refused(roleTooLong(MAX_ROLE_LENGTH));
   if (hopsOf(request) >= MAX_HOPS) return refused(tooManyHops(MAX_HOPS));
 
   const site = view.labels.get(hostName(request.host).split(".")[0] ?? "");
-  if (site !== undefined) return toSite(view, { site, path, prefix: "" });
+  if (site !== undefined) return { ...toSite(view, { site, path, prefix: "" }), need: { scope: "sites", page: "host" } };
   const fixed = withoutEnd(pathOf(path), (char) => char === "/");
-  const isHealth = fixed === "/health" || fixed === "/ready";
-  if (view.notReady !== null && !isHealth) return refused(notReady(view.notReady));
+  if (view.notReady !== null && ROUTE_SCOPES.get(fixed) !== "none") return refused(notReady(view.notReady));
   if (/^\/(svc|website)%2f/i.test(path)) return refused(unroutable(path));
   const named = /^\/(svc|website)\/([^/?]+)(.*)$/s.exec(path);
-  if (named?.[1] === "website") return toPrefixedSite(view, request, named[2] ?? "", named[3] ?? "");
+  if (named?.[1] === "website")
+    return { ...toPrefixedSite(view, request, named[2] ?? "", named[3] ?? ""), need: { scope: "sites", page: "prefix" } };
 
-  const problem = isHealth ? null : originProblem(view, request);
+  const problem = ROUTE_SCOPES.get(fixed) === "none" ? null : originProblem(view, request);
   if (problem !== null && fixed !== "/mcp") return refused(problem);
   if (named !== null) return toService(view, path, named[2] ?? "", named[3] ?? "");
-  return { to: fixed === "/mcp" ? "mcp" : "app" };
+  const scope = ROUTE_SCOPES.get(fixed);
+  // what isn't in the table never reaches the app, which knows more spellings of a path
+  if (scope === undefined) return refused(notFound());
+  return { to: fixed === "/mcp" ? "mcp" : "app", need: { scope, page: null } };
 }
 
-function refused(error: GatewayError): Route {
-  return { to: "refused", error };
+const NOTHING: Need = { scope: "none", page: null };
+
+function refused(error: GatewayError, need: Need = NOTHING): Route {
+  return { to: "refused", error, need };
 }
 
 function toService(view: View, whole: string, name: string, rest: string): Route {
   const key = decodedKey(name);
   if (key === null) return refused(unroutable(whole));
+  const need: Need = { scope: `svc:${key}`, page: null };
   const service = view.services.get(key);
-  if (service === undefined) return refused(unknownService(key));
+  if (service === undefined) return refused(unknownService(key), need);
   const path = rest.startsWith("/") ? rest : `/${rest}`;
-  if (service.guarded.length === 0) return { to: "service", key, path, guarded: false };
+  if (service.guarded.length === 0) return { to: "service", key, path, guarded: false, need };
   const reached = reach(pathOf(path), service.guarded);
-  return reached === "unsafe" ? refused(unsafePath()) : { to: "service", key, path, guarded: reached === "inside" };
+  return reached === "unsafe" ? refused(unsafePath(), need) : { to: "service", key, path, guarded: reached === "inside", need };
 }
 
-function toPrefixedSite(view: View, request: In, name: string, rest: string): Route {
+function toPrefixedSite(view: View, request: In, name: string, rest: string): Destination {
   const site = decodedKey(name);
   if (site === null) return refused(unroutable(request.path ?? ""));
   if (!view.sites.has(site)) return refused(unknownService(site));
@@ -83,7 +94,7 @@ function toPrefixedSite(view: View, request: In, name: string, rest: string): Ro
   return toSite(view, { site, path: rest, prefix });
 }
 
-function toSite(view: View, target: { site: string; path: string; prefix: string }): Route {
+function toSite(view: View, target: { site: string; path: string; prefix: string }): Destination {
   if (view.notReady !== null) return refused(notReady(view.notReady));
   const site = view.sites.get(target.site);
   if (site === undefined) return refused(unknownService(target.site));

@@ -13,6 +13,8 @@ export interface In {
   readonly path: string | null;
   /** What the caller's path has before `path`: nothing, or `/d/<deployment>`. */
   readonly base: string;
+  /** Other deployments, and their sites, are served under the same origin. */
+  readonly sharesOrigin: boolean;
   readonly peer: string | undefined;
   readonly hasBody: boolean;
   readonly wantsUpgrade: boolean;

@@ -1,4 +1,5 @@
 import type { ArmedClock, DeployedServer, DeploymentRecord, Segments } from "@agent-env/protocol";
+import type { AuthRules } from "./auth/gate.ts";
 import type { Settings } from "./settings.ts";
 
 /** A server as `/svc/<key>` reaches it. */
@@ -23,6 +24,7 @@ export type HostRules = { readonly any: boolean; readonly names: readonly string
 
 /** What is needed to route a request. Plain data: on Workers it is sent to where the bytes go by. */
 export type View = {
+  readonly auth: AuthRules;
   /** What the deployment still waits for, as text; null once it is ready. */
   readonly notReady: string | null;
   readonly hosts: HostRules;
@@ -76,6 +78,7 @@ export function viewOf(parts: {
     if (server.label !== undefined) labels.set(server.label, server.name);
   }
   return {
+    auth: authRules(record),
     notReady,
     hosts,
     allowedOrigins: settings.allowedOrigins,
@@ -85,6 +88,11 @@ export function viewOf(parts: {
     maxMessageBytes: settings.maxMessageBytes,
     clock,
   };
+}
+
+/** How a deployment's callers are known. */
+export function authRules({ auth, deployment_id, name }: DeploymentRecord): AuthRules {
+  return { mode: auth.mode, deployment: deployment_id ?? name, keys: auth.keys ?? [] };
 }
 
 /** The addresses that count as a site's own. */

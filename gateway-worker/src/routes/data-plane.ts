@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { DataPlane } from "../core/deployment/data-plane.ts";
 import type { Deployment } from "../core/deployment/deployment.ts";
 import { boundedText } from "./answers.ts";
-import { type AppEnv, roleIn } from "./env.ts";
+import type { AppEnv } from "./env.ts";
 
 /** `POST /agentenv` (3-wire §plane). */
 export function dataPlaneRoute(deployment: Deployment): Hono<AppEnv> {
@@ -13,7 +13,7 @@ export function dataPlaneRoute(deployment: Deployment): Hono<AppEnv> {
     const { maxMessageBytes } = deployment.settings;
     const body = await boundedText(context.req.raw.body, maxMessageBytes);
     if (body === null) return context.json(messageTooLarge(maxMessageBytes).body, 413);
-    const answer = await plane.answer(roleIn(context), body);
+    const answer = await plane.answer(context.env.caller.role, body);
     return new Response(answer.body, { status: answer.status, headers: { "content-type": answer.type } });
   });
   return app;

@@ -60,13 +60,4 @@ describe("one Worker serves many deployments", () => {
       await ask("/d/nope/health", "x--y.localhost.evil.example"),
     ]).toEqual([404, 404, 404, 403, 403]);
   });
-
-  test("a deployment that needs tokens is not served openly", async () => {
-    const gateway = await startWorkerHost({ record: { auth: { mode: "token", keys: [] }, servers: [] }, waitUntilReady: false });
-    const answer = await rawTo(gateway.port, `${gateway.prefix}/state`);
-    expect([answer.status, answer.json()]).toEqual([
-      501,
-      { error: "this deployment's callers need tokens, which this gateway doesn't check" },
-    ]);
-  });
 });

@@ -165,7 +165,8 @@ describe.each(HOSTS)("the HTTP matrix of /mcp on the $host host", ({ host, start
     const statuses = async (headers: Record<string, string>) => (await post(gateway, "/mcp", PING, headers)).status;
     expect(await statuses({ origin: "http://evil.example" })).toBe(403);
     expect(await statuses({ host: "evil.example" })).toBe(403);
-    expect(await statuses({ origin: `http://127.0.0.1:${gateway.port}` })).toBe(200);
+    // where the origin is shared by deployments a site's page may be behind it
+    expect(await statuses({ origin: `http://127.0.0.1:${gateway.port}` })).toBe(host === "node" ? 200 : 401);
   });
 
   test("F42 a preflight allows every MCP header, and every answer exposes the session", async () => {

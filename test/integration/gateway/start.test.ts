@@ -265,13 +265,14 @@ describe("start on the node host", () => {
       'GATEWAY_RECORD: "servers.0.url"',
       "Invalid URL",
     ],
-    [
-      { GATEWAY_RECORD: '{"name":"x","auth":{"mode":"token","keys":[]},"servers":[]}' },
-      'GATEWAY_RECORD: "auth.mode"',
-      "this gateway checks no tokens, and a deployment that needs them must not be served openly",
-    ],
     [{ GATEWAY_UPSTREAM_WAIT_S: "soon" }, 'GATEWAY_UPSTREAM_WAIT_S: "soon"', "it is not a positive number"],
     [{ MCP_PORT: "http" }, 'MCP_PORT: "http"', "it is no port"],
+    [{}, 'MCP_HOST: "0.0.0.0"', "callers of this deployment need no token, and whoever reaches this machine could be one"],
+    [
+      { GATEWAY_RECORD: '{"name":"x","auth":{"mode":"open"},"servers":[]}', MCP_HOST: "::" },
+      'MCP_HOST: "::"',
+      "callers of this deployment need no token, and whoever reaches this machine could be one",
+    ],
   ];
   test.each(refused)("V16 %j ends the process, naming variable and entry", async (env, what, why) => {
     const gateway = await runNodeHost(env);

@@ -1,4 +1,4 @@
-import { browserWithoutToken, foreignOrigin, type GatewayError } from "@agent-env/protocol";
+import { type DeploymentRecord, foreignOrigin, type GatewayError } from "@agent-env/protocol";
 import type { Field, In } from "../seam.ts";
 import type { HostRules, View } from "../view.ts";
 
@@ -8,6 +8,11 @@ export function hostName(host: string): string {
   return (bracketed?.[1] ?? host.replace(/:\d*$/, "")).toLowerCase();
 }
 
+/** Whether a record says that every `Host` is answered: only where each caller shows a token (5-run §6). */
+export function servesAnyHost({ auth, hosts }: Pick<DeploymentRecord, "auth" | "hosts">): boolean {
+  return auth.mode === "token" && hosts.includes("*");
+}
+
 /** Whether a `Host` may be answered at all: anything else could be DNS rebinding (6-mcp §12). */
 export function isServedHost(rules: HostRules, host: string): boolean {
   if (rules.any) return true;
@@ -15,23 +20,39 @@ export function isServedHost(rules: HostRules, host: string): boolean {
   return isLoopback(name) || rules.names.includes(name) || rules.suffixes.some((suffix) => name.endsWith(`.${suffix}`));
 }
 
-function isLoopback(name: string): boolean {
+/** Whether a host name or address is this machine's own. */
+export function isLoopback(name: string): boolean {
   return name === "localhost" || name === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
 }
 
-/**
- * What a page may not do with its viewer's reach: null for programs, for this address's own pages where no site is served
- * under it, and for the allowed origins. Host labels of sites are never such an origin.
- */
+/** What another origin's page may not do: null for programs, for this address's own pages, and for allowed origins (6-mcp §12). */
 export function originProblem(view: View, request: In): GatewayError | null {
   const origin = request.header("origin");
-  if (origin !== undefined && origin !== ownOrigin(request) && !view.allowedOrigins.includes(origin)) return foreignOrigin();
-  const fromBrowser = origin !== undefined || request.header("sec-fetch-site") !== undefined;
-  return fromBrowser && view.sites.size > 0 && !isAllowedForeign(view, origin) ? browserWithoutToken() : null;
+  return origin === undefined || origin === ownOrigin(request) || isAllowed(view, origin) ? null : foreignOrigin();
 }
 
-function isAllowedForeign(view: View, origin: string | undefined): boolean {
-  return origin !== undefined && view.allowedOrigins.includes(origin);
+/**
+ * Whether a request may come from a site's page: it is a browser's, and sites are served under a prefix of the very origin that
+ * it asks. Then only a token tells it from the viewer's own.
+ */
+export function mayBePages(view: View, request: In): boolean {
+  const origin = request.header("origin");
+  const fromBrowser = origin !== undefined || request.header("sec-fetch-site") !== undefined;
+  return fromBrowser && (view.sites.size > 0 || request.sharesOrigin) && !(origin !== undefined && isAllowed(view, origin));
+}
+
+/** Hosts of sites are never allowed, whoever lists them: what a page may do is not its viewer's to widen. */
+function isAllowed(view: View, origin: string): boolean {
+  return view.allowedOrigins.includes(origin) && !view.labels.has(hostName(URL.parse(origin)?.host ?? "").split(".")[0] ?? "");
+}
+
+/** Where a request that a page makes can only be of the same site, or somebody's that opens it: a cookie counts for no other. */
+export function isOwnPages(request: In): boolean {
+  const origin = request.header("origin");
+  if (origin !== undefined && origin !== ownOrigin(request)) return false;
+  const site = request.header("sec-fetch-site");
+  const opens = request.method === "GET" && request.header("sec-fetch-mode") === "navigate";
+  return site === undefined || site === "same-origin" || site === "none" || opens;
 }
 
 function ownOrigin(request: In): string {
@@ -51,23 +72,24 @@ const CORS_HEADERS = [
 ];
 
 /** On every answer of `/mcp`, errors too. */
-export function corsFields(request: In): Field[] {
+export function corsFields(view: View, request: In): Field[] {
   const origin = request.header("origin");
   const fields: Field[] = [
     ["access-control-expose-headers", "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"],
     ["vary", "Origin"],
   ];
-  return origin === undefined ? fields : [["access-control-allow-origin", origin], ...fields];
+  const mayRead = origin !== undefined && originProblem(view, request) === null;
+  return mayRead ? [["access-control-allow-origin", origin], ...fields] : fields;
 }
 
 /** The answer to a preflight. Headers must be named one by one, so each `Mcp-Param-…` that was asked for is. */
-export function preflightFields(request: In): Field[] {
+export function preflightFields(view: View, request: In): Field[] {
   const asked = (request.header("access-control-request-headers") ?? "").split(",").map((name) => name.trim());
   const params = asked.filter((name) => /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name));
   return [
     ["access-control-allow-methods", "GET, POST, DELETE"],
     ["access-control-allow-headers", [...CORS_HEADERS, ...params].join(", ")],
     ["access-control-max-age", "86400"],
-    ...corsFields(request),
+    ...corsFields(view, request),
   ];
 }

@@ -1,4 +1,5 @@
 import { type Card, type DeployedServer, isListedTool, type JsonObject, type ListedTool, type RoleRules } from "@agent-env/protocol";
+import { type Pages, SealedPages } from "../auth/pages.ts";
 import { logBug } from "../background.ts";
 import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
 import type { Ask, Era } from "../mcp/channel.ts";
@@ -40,6 +41,7 @@ export class Deployment {
   readonly now: () => number;
   readonly vault: Vault;
   readonly sessions: Sessions;
+  readonly pages: Pages;
   readonly cards: Cards;
   readonly roles: RoleBook;
   readonly clock: Clock;
@@ -67,6 +69,7 @@ export class Deployment {
     const deployment = record.deployment_id ?? record.name;
     this.vault = new Vault(host.sql);
     this.sessions = new Sessions({ sql: host.sql, vault: this.vault, deployment, idleMs: settings.sessionIdleMs, now });
+    this.pages = new SealedPages({ sql: host.sql, committed: () => host.committed(), vault: this.vault, deployment, now });
     this.roles = new RoleBook({ sql: host.sql, changed: () => this.#listsChanged() });
     this.clock = new Clock({ sql: host.sql, now, changed: () => this.#clockChanged() });
     this.trajectory = new Trajectory({ host, now, clock: this.clock });
@@ -105,6 +108,11 @@ export class Deployment {
   /** Whether any server has a tool of that name. */
   serversHave(tool: string): boolean {
     return this.serving().some(({ mcp }) => mcp.base.last("tools")?.items.some(({ name }) => name === tool) === true);
+  }
+
+  /** Its record says something else by now, though not of its servers. */
+  noteRecord(): void {
+    this.#drawAgain();
   }
 
   /** What it still waits for; null once it is ready. */

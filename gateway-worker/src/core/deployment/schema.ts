@@ -14,6 +14,7 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS role_rules (role TEXT, tool TEXT, enabled INTEGER NOT NULL, PRIMARY KEY (role, tool))`,
   `CREATE TABLE IF NOT EXISTS trajectory (n INTEGER PRIMARY KEY, text TEXT NOT NULL, pieces INTEGER NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS trajectory_rest (n INTEGER, piece INTEGER, text TEXT NOT NULL, PRIMARY KEY (n, piece))`,
+  `CREATE TABLE IF NOT EXISTS used_pages (id TEXT PRIMARY KEY, expires INTEGER NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS write_windows (n INTEGER PRIMARY KEY, before_id INTEGER NOT NULL, after_id INTEGER NOT NULL, actor TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS write_windows_by_end ON write_windows (after_id)`,
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "@agent-env/protocol";
 import { z } from "zod";
+import { type Caller, ownerOfRole } from "../auth/caller.ts";
 import { NOTHING } from "../mcp/capabilities.ts";
 import type { Sql } from "../seam.ts";
 import type { Vault } from "./vault.ts";
@@ -13,13 +14,15 @@ export type Session = {
   /** 32 hex digits: what servers see as `agentenv.io/session`. */
   readonly key: string;
   readonly role: string;
+  /** The caller that opened it. */
+  readonly owner: string;
   readonly version: string;
   /** What the client declared that it can do. */
   readonly capabilities: JsonObject;
 };
 
-/** `[key, deployment, role, version, capabilities]`: short, since the whole id may have 512 characters. */
-const SealedSession = z.tuple([z.string(), z.string(), z.string(), z.string(), z.unknown().optional()]);
+/** `[key, deployment, role, owner, version, capabilities]`: short, since the whole id may have 512 characters. No owner: its role. */
+const SealedSession = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.unknown()]);
 /** What a sealed id of 512 characters has room for. */
 const LONGEST_SEALED = 350;
 
@@ -51,11 +54,17 @@ export class Sessions {
   }
 
   /** A new session and the id that its client gets. */
-  async create(role: string, version: string, declared: JsonObject = NOTHING): Promise<{ id: string; session: Session }> {
+  async create(
+    by: Pick<Caller, "role" | "owner">,
+    version: string,
+    declared: JsonObject = NOTHING,
+  ): Promise<{ id: string; session: Session }> {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    const [text, capabilities] = sealedText([key, this.#deployment, role, version], declared);
-    const session = { key, role, version, capabilities };
+    const { role, owner } = by;
+    const sealedOwner = owner === ownerOfRole(role) ? "" : owner;
+    const [text, capabilities] = sealedText([key, this.#deployment, role, sealedOwner, version], declared);
+    const session = { key, role, owner, version, capabilities };
     const id = await this.#vault.seal(text);
     const usedMs = this.#now();
     this.#sql.exec("INSERT INTO sessions (key, used) VALUES (?, ?)", key, usedMs);
@@ -65,11 +74,11 @@ export class Sessions {
     return { id, session };
   }
 
-  /** The session of an id, if it is alive and `role`'s (undefined: whoever opened it). A foreign id is as unknown as a random one. */
-  async find(id: string, role: string | undefined): Promise<Session | null> {
+  /** The session of an id, if it is alive and this caller's. A foreign id is as unknown as a random one. */
+  async find(id: string, by: Pick<Caller, "owner" | "isNamed">): Promise<Session | null> {
     const known = this.#known.get(id) ?? (await this.#read(id));
     if (known === null || this.#now() - known.usedMs > this.#idleMs) return null;
-    if (role !== undefined && role !== known.session.role) return null;
+    if (by.isNamed && by.owner !== known.session.owner) return null;
     this.#use(known);
     return known.session;
   }
@@ -96,12 +105,13 @@ export class Sessions {
     const text = await this.#vault.open(id);
     const sealed = text === null ? null : SealedSession.safeParse(JSON.parse(text)).data;
     if (sealed === null || sealed === undefined) return null;
-    const [key, deployment, role, version, declared] = sealed;
+    const [key, deployment, role, sealedOwner, version, declared] = sealed;
+    const owner = sealedOwner === "" ? ownerOfRole(role) : sealedOwner;
     const capabilities = isJsonObject(declared) ? declared : NOTHING;
     const row = this.#sql.exec("SELECT used, closed FROM sessions WHERE key = ?", key)[0];
     if (row === undefined || row["closed"] !== 0 || deployment !== this.#deployment) return null;
     const usedMs = Number(row["used"]);
-    return this.#remember(id, { session: { key, role, version, capabilities }, usedMs, writtenMs: usedMs });
+    return this.#remember(id, { session: { key, role, owner, version, capabilities }, usedMs, writtenMs: usedMs });
   }
 
   #remember(id: string, known: Known): Known {

@@ -1,4 +1,5 @@
 import { isAllowed, isJsonObject, type JsonObject } from "@agent-env/protocol";
+import type { Caller } from "../auth/caller.ts";
 import type { Asked } from "../mcp/asking-back.ts";
 import type { Calls } from "../mcp/calls.ts";
 import { mayUse } from "./catalogue.ts";
@@ -20,7 +21,7 @@ export class Step {
   }
 
   /** The answer to a request's body, which is an object. */
-  async answer(role: string, body: JsonObject): Promise<StepAnswer> {
+  async answer({ role, owner }: Pick<Caller, "role" | "owner">, body: JsonObject): Promise<StepAnswer> {
     const { action } = body;
     if (action !== "list_tools" && action !== "call_tool")
       return problem(400, `Unknown action: ${JSON.stringify(action ?? null)}. Expected "list_tools" or "call_tool".`);
@@ -28,7 +29,7 @@ export class Step {
     const serving = this.#deployment.serving();
     if (serving.length > 0 && serving.every(({ mcp }) => mcp.base.last("tools") === null))
       return problem(503, "no server's tools could be listed yet");
-    return action === "list_tools" ? this.#list(role) : await this.#call(role, body);
+    return action === "list_tools" ? this.#list(role) : await this.#call({ role, owner }, body);
   }
 
   #list(role: string): StepAnswer {
@@ -37,11 +38,11 @@ export class Step {
     return { status: 200, body: { tools: entries.map((entry) => shownTool(listedItem(entry, settings.toolNames))) } };
   }
 
-  async #call(role: string, body: JsonObject): Promise<StepAnswer> {
+  async #call({ role, owner }: Pick<Caller, "role" | "owner">, body: JsonObject): Promise<StepAnswer> {
     const { tool_name: name, arguments: args = {} } = body;
     if (typeof name !== "string" || name === "") return problem(400, "Missing or invalid 'tool_name' field");
     if (!isJsonObject(args)) return problem(400, "'arguments' must be a JSON object");
-    const turn = silentTurn(role);
+    const turn = silentTurn(role, owner);
     const entry = await this.#calls.tools.find(turn, name);
     const { rules } = this.#deployment;
     const allowed = entry === undefined ? isAllowed(rules, role, { name, hidden: false }) : mayUse(rules, role, entry);

@@ -2,6 +2,7 @@ import {
   ASSUMED_VERSION,
   BATCH_VERSION,
   CAPABILITIES_META_KEY,
+  type GatewayError,
   INVALID_REQUEST,
   isJsonObject,
   isLegacyVersion,
@@ -13,7 +14,8 @@ import {
   SESSION_NOT_FOUND,
   VERSION_HEADER,
 } from "@agent-env/protocol";
-import { callerOf, namedRoleOf } from "../auth/caller.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { Admission } from "../auth/gate.ts";
 import { corsFields, originProblem, preflightFields } from "../auth/origin.ts";
 import { inBackground } from "../background.ts";
 import type { Deployment, Heard } from "../deployment/deployment.ts";
@@ -41,6 +43,9 @@ import type { Turn } from "./turn.ts";
 
 const METHODS = "POST, GET, DELETE";
 const TRACING = ["traceparent", "tracestate", "baggage"];
+
+/** A request and who makes it. */
+type Asked = { readonly request: In; readonly caller: Caller };
 
 /** `/mcp`: one MCP server over all servers of a deployment. */
 export class McpEndpoint {
@@ -81,19 +86,21 @@ export class McpEndpoint {
   }
 
   /** Answers one request. The first rule of the ladder that fails answers (6-mcp §3). */
-  async handle(request: In, out: Out): Promise<void> {
+  async handle(request: In, admission: Admission, out: Out): Promise<void> {
     this.#deployment.used();
-    const cors = corsFields(request);
+    const view = this.#deployment.view();
+    const cors = corsFields(view, request);
     const forms = acceptedForms(request.header("accept"));
     const answer = new Answer(out, forms, cors);
-    const problem = originProblem(this.#deployment.view(), request);
-    const isPreflight = request.method === "OPTIONS";
-    if (problem !== null && !(isPreflight && problem.status === 401))
-      return answer.refuse(problem.status, { id: null, code: INVALID_REQUEST, message: problem.body.error }, problem.headers);
-    if (isPreflight) return out.reply(204, preflightFields(request));
+    const foreign = originProblem(view, request);
+    if (foreign !== null) return refuseAs(answer, foreign);
+    if (request.method === "OPTIONS") return out.reply(204, preflightFields(view, request));
+    if ("error" in admission) return refuseAs(answer, admission.error);
+    if (!("caller" in admission)) throw new Error("/mcp is no page");
+    const { caller } = admission;
     const isModern = isModernVersion(request.header(VERSION_HEADER));
-    if (request.method === "GET" && !isModern) return this.#openStream(request, out, answer, forms.sse);
-    if (request.method === "DELETE" && !isModern) return this.#endSession(request, out, answer);
+    if (request.method === "GET" && !isModern) return this.#openStream({ request, caller }, out, answer, forms.sse);
+    if (request.method === "DELETE" && !isModern) return this.#endSession({ request, caller }, out, answer);
     if (request.method !== "POST") return refuseMethod(answer, isModern ? "POST" : METHODS);
     if (!isJsonType(request.header("content-type"))) return refuse(answer, 415, "Content-Type must be application/json");
     if (!forms.json && !forms.sse) return refuse(answer, 406, "Accept must allow application/json or text/event-stream");
@@ -101,14 +108,13 @@ export class McpEndpoint {
     const read = await readJson(this.#deployment.host, request, this.#deployment.settings.maxMessageBytes);
     if ("problem" in read) return answer.refuse(read.problem.status, { id: null, ...read.problem });
     const version = request.header(VERSION_HEADER);
-    if (isModernRequest(read.value, version)) await this.#takeModern(request, answer, read.value);
-    else await this.#takeLegacy(request, answer, read.value, version);
+    if (isModernRequest(read.value, version)) await this.#takeModern({ request, caller }, answer, read.value);
+    else await this.#takeLegacy({ request, caller }, answer, read.value, version);
   }
 
-  async #takeModern(request: In, answer: Answer, body: unknown): Promise<void> {
+  async #takeModern({ request, caller }: Asked, answer: Answer, body: unknown): Promise<void> {
     if (!isMessage(body)) return refuse(answer, 400, "the body is no JSON-RPC message", idOf(body));
     if (this.#places.isFull(undefined)) return refuseStream(answer, idOf(body));
-    const { role } = callerOf(request);
     const meta = isJsonObject(body["params"]) && isJsonObject(body["params"]["_meta"]) ? body["params"]["_meta"] : {};
     const capabilities = keptCapabilities(meta[CAPABILITIES_META_KEY]);
     const level = meta[LOG_LEVEL_META_KEY];
@@ -122,9 +128,11 @@ export class McpEndpoint {
     const turn: Turn = {
       era: "modern",
       answer,
-      role,
+      role: caller.role,
+      owner: caller.owner,
+      namedSession: caller.session,
       session: undefined,
-      caller: sharedCaller(role, capabilities),
+      caller: sharedCaller(caller.owner, capabilities),
       capabilities,
       logLevel: isLogLevel(level) ? level : undefined,
       fields: passedOn(request),
@@ -132,24 +140,24 @@ export class McpEndpoint {
     await this.#modern.message(turn, request, body);
   }
 
-  async #takeLegacy(request: In, answer: Answer, body: unknown, version: string | undefined): Promise<void> {
+  async #takeLegacy(asked: Asked, answer: Answer, body: unknown, version: string | undefined): Promise<void> {
     const id = idOf(body);
     const messages = Array.isArray(body) ? body : [body];
     if (!messages.every(isMessage) || messages.length === 0) return refuse(answer, 400, "the body is no JSON-RPC message", id);
     if (version !== undefined && !isLegacyVersion(version))
       return refuse(answer, 400, `MCP ${JSON.stringify(version)} is not served here; ${LEGACY_VERSIONS.join(", ")} are`, id);
-    const session = await this.#session(request);
+    const session = await this.#session(asked);
     if (session === null) return answer.refuse(404, { id, code: SESSION_NOT_FOUND, message: "session not found" });
     if (Array.isArray(body) && (session?.version ?? version ?? ASSUMED_VERSION) !== BATCH_VERSION)
       return refuse(answer, 400, `a batch is only taken in MCP ${BATCH_VERSION}`);
     if (answer.canStream && messages.some(isCall) && this.#places.isFull(session?.key)) return refuseStream(answer, id);
-    const turn = this.#legacyTurn(request, answer, session);
+    const turn = this.#legacyTurn(asked, answer, session);
     if (Array.isArray(body)) await this.#legacy.batch(turn, messages);
     else if (messages[0] !== undefined) await this.#legacy.message(turn, messages[0]);
   }
 
-  #legacyTurn(request: In, answer: Answer, session: Session | undefined): Turn {
-    const role = session?.role ?? callerOf(request).role;
+  #legacyTurn({ request, caller }: Asked, answer: Answer, session: Session | undefined): Turn {
+    const { role, owner } = session ?? caller;
     answer.streamsAs({
       era: "legacy",
       place: () => this.#places.take(session?.key),
@@ -157,8 +165,8 @@ export class McpEndpoint {
       isPrimed: session?.version === LEGACY_VERSIONS[0],
       now: this.#deployment.now,
     });
-    const shared = { era: "legacy", answer, role, session, fields: passedOn(request) } as const;
-    if (session === undefined) return { ...shared, caller: sharedCaller(role, NOTHING), capabilities: NOTHING, logLevel: null };
+    const shared = { era: "legacy", answer, role, owner, namedSession: undefined, session, fields: passedOn(request) } as const;
+    if (session === undefined) return { ...shared, caller: sharedCaller(owner, NOTHING), capabilities: NOTHING, logLevel: null };
     const declared = askableIn(session.version, session.capabilities);
     const logLevel = this.#deployment.sessions.level(session);
     if (answer.canStream) return { ...shared, caller: session.key, capabilities: declared, logLevel };
@@ -166,23 +174,24 @@ export class McpEndpoint {
   }
 
   /** The session of a request: undefined without an id, null for one that is unknown to this caller. */
-  async #session(request: In): Promise<Session | undefined | null> {
+  async #session({ request, caller }: Asked): Promise<Session | undefined | null> {
     const id = request.header(SESSION_HEADER);
-    return id === undefined ? undefined : await this.#deployment.sessions.find(id, namedRoleOf(request));
+    return id === undefined ? undefined : await this.#deployment.sessions.find(id, caller);
   }
 
-  async #openStream(request: In, out: Out, answer: Answer, takesStream: boolean): Promise<void> {
-    const session = await this.#session(request);
+  async #openStream(asked: Asked, out: Out, answer: Answer, takesStream: boolean): Promise<void> {
+    const { request } = asked;
+    const session = await this.#session(asked);
     if (session === undefined) return refuseMethod(answer, METHODS);
     if (session === null) return answer.refuse(404, { id: null, code: SESSION_NOT_FOUND, message: "session not found" });
     if (!takesStream) return refuse(answer, 406, "Accept must allow text/event-stream");
-    const options = { fields: corsFields(request), lastEventId: request.header("last-event-id") };
+    const options = { fields: corsFields(this.#deployment.view(), request), lastEventId: request.header("last-event-id") };
     if (!this.#streams.open(session, out, options)) return refuseStream(answer, null);
     inBackground(this.#deployment.host, this.#subscriptions.resume(session));
   }
 
-  async #endSession(request: In, out: Out, answer: Answer): Promise<void> {
-    const session = await this.#session(request);
+  async #endSession(asked: Asked, out: Out, answer: Answer): Promise<void> {
+    const session = await this.#session(asked);
     if (session === undefined) return refuseMethod(answer, METHODS);
     if (session === null) return answer.refuse(404, { id: null, code: SESSION_NOT_FOUND, message: "session not found" });
     this.#deployment.sessions.close(session);
@@ -192,7 +201,7 @@ export class McpEndpoint {
     this.#replays.forget(session.key);
     this.#deployment.endCaller(session.key);
     await this.#deployment.host.committed();
-    out.reply(200, [["content-length", "0"], ...corsFields(request)]);
+    out.reply(200, [["content-length", "0"], ...corsFields(this.#deployment.view(), asked.request)]);
   }
 
   /** What a server says to one caller outside of any call goes to its listen, or to its session's stream. */
@@ -210,11 +219,10 @@ function ownerOf(caller: string): string {
   return caller.split(" ")[0] ?? caller;
 }
 
-/** Whose upstream sessions a request without a session uses: those of its role and of what can be asked. */
-function sharedCaller(role: string, capabilities: JsonObject): string {
+/** Whose upstream sessions a request without a session uses: those of its caller and of what can be asked. */
+function sharedCaller(owner: string, capabilities: JsonObject): string {
   const key = capabilityKey(capabilities);
-  const plain = `role ${role}`;
-  return key === capabilityKey(NOTHING) ? plain : `${plain} ${sha256Hex(key).slice(0, 16)}`;
+  return key === capabilityKey(NOTHING) ? owner : `${owner} ${sha256Hex(key).slice(0, 16)}`;
 }
 
 function passedOn(request: In): Field[] {
@@ -228,6 +236,10 @@ function isMessage(value: unknown): value is JsonObject {
 /** What may be answered as a stream. */
 function isCall(message: JsonObject): boolean {
   return message["method"] === "tools/call";
+}
+
+function refuseAs(answer: Answer, { status, body, headers }: GatewayError): void {
+  answer.refuse(status, { id: null, code: INVALID_REQUEST, message: body.error }, headers);
 }
 
 function refuse(answer: Answer, status: number, message: string, id: unknown = null): void {

@@ -65,7 +65,7 @@ export class Legacy {
     const params = isJsonObject(message["params"]) ? message["params"] : {};
     const asked = params["protocolVersion"];
     const version = typeof asked === "string" && isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION;
-    const { id } = await deployment.sessions.create(turn.role, version, keptCapabilities(params["capabilities"]));
+    const { id } = await deployment.sessions.create(turn, version, keptCapabilities(params["capabilities"]));
     await deployment.host.committed();
     const instructions = requests.instructions();
     const result = {

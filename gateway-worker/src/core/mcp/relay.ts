@@ -168,6 +168,7 @@ function liveKey(turn: Turn, id: unknown): string {
 /** The caller's `_meta` without what only the gateway may say, and with that (6-mcp §6, 3-wire §tools 6). */
 function stamped(call: LiveCall, meta: unknown): JsonObject {
   const { turn, tokenToSend } = call;
+  const session = turn.session?.key ?? turn.namedSession;
   const callers = Object.entries(isJsonObject(meta) ? meta : {});
   const kept = callers.filter(
     ([key]) => !key.startsWith("agentenv.io/") && !key.startsWith("io.modelcontextprotocol/") && key !== "progressToken",
@@ -176,6 +177,6 @@ function stamped(call: LiveCall, meta: unknown): JsonObject {
     ...Object.fromEntries(kept),
     ...(tokenToSend === undefined ? {} : { progressToken: tokenToSend }),
     [ROLE_META_KEY]: turn.role,
-    ...(turn.session === undefined ? {} : { [SESSION_META_KEY]: turn.session.key }),
+    ...(session === undefined ? {} : { [SESSION_META_KEY]: session }),
   };
 }

@@ -9,6 +9,10 @@ export type Turn = {
   readonly era: Era;
   readonly answer: Answer;
   readonly role: string;
+  /** What its session is bound to, or would be. */
+  readonly owner: string;
+  /** The session that its token names. */
+  readonly namedSession: string | undefined;
   /** Missing for a request without a session. */
   readonly session: Session | undefined;
   /** Whose upstream sessions are used. */

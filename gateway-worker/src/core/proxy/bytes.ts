@@ -1,5 +1,5 @@
 import { joined, proxyFailed, siteStarting } from "@agent-env/protocol";
-import { callerOf } from "../auth/caller.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { RequestWatch } from "../deployment/request-watch.ts";
 import { pathOf, type Route } from "../route.ts";
 import type { Host, In, Out, UpRequest } from "../seam.ts";
@@ -9,8 +9,8 @@ import { forward, PROXY_IDLE_MS } from "./forward.ts";
 import { inward, outward } from "./headers.ts";
 import { siteOutward } from "./site-headers.ts";
 
-type ServiceRoute = Extract<Route, { to: "service" }>;
-type SiteRoute = Extract<Route, { to: "site" }>;
+type ServiceRoute = Extract<Route, { to: "service" }> & { readonly caller: Caller };
+type SiteRoute = Extract<Route, { to: "site" }> & { readonly caller: Caller };
 
 /** `/svc` and `/website`: requests that stream past the deployment object. */
 export class Bytes {
@@ -29,12 +29,9 @@ export class Bytes {
   async service(view: View, target: ServiceRoute, request: In, answer: Out): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
-    const watched = await this.#watch?.begin(
-      { route: "svc", service: target.key, path: target.path, role: callerOf(request).role },
-      request,
-    );
+    const watched = await this.#watch?.begin({ route: "svc", service: target.key, path: target.path, role: target.caller.role }, request);
     await forward(this.#host, request, answer, {
-      request: serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) }),
+      request: serviceRequest(request, { ...target, url, time: writtenTime(view.clock) }),
       outward,
       failed: (fault) => proxyFailed(`${target.key}: ${fault.reason}`),
       answered: (status) => watched?.answered(status),
@@ -49,14 +46,14 @@ export class Bytes {
     const outerOrigin = `${request.scheme}://${request.host}`;
     const place = { outerOrigin, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
     const watched = await this.#watch?.begin(
-      { route: "website", service: target.site, path: target.path, role: callerOf(request).role },
+      { route: "website", service: target.site, path: target.path, role: target.caller.role },
       request,
     );
     await forward(this.#host, request, answer, {
       request: {
         method: request.method,
         url: joined(site.frontendUrl, path),
-        headers: inward(request, { role: callerOf(request).role, prefix: target.prefix, time: writtenTime(view.clock) }),
+        headers: inward(request, { role: target.caller.role, prefix: target.prefix, time: writtenTime(view.clock) }),
         body: request.hasBody ? request : null,
         passesOn: request,
         idleMs: PROXY_IDLE_MS,
@@ -75,12 +72,15 @@ export class Bytes {
 }
 
 /** A request as a server's raw API gets it. */
-export function serviceRequest(request: In, target: { url: string; key: string; path: string; time: string | null }): UpRequest {
+export function serviceRequest(
+  request: In,
+  target: { url: string; key: string; path: string; caller: Caller; time: string | null },
+): UpRequest {
   const prefix = `${request.base}/svc/${encodeURIComponent(target.key)}`;
   return {
     method: request.method,
     url: joined(target.url, target.path),
-    headers: inward(request, { role: callerOf(request).role, prefix, time: target.time }),
+    headers: inward(request, { role: target.caller.role, prefix, time: target.time }),
     body: request.hasBody ? request : null,
     passesOn: request,
     idleMs: PROXY_IDLE_MS,

@@ -11,7 +11,7 @@ import {
   unknownCoding,
   upgradeAtMcp,
 } from "@agent-env/protocol";
-import { callerOf } from "../auth/caller.ts";
+import type { Caller } from "../auth/caller.ts";
 import { mayUse } from "../deployment/catalogue.ts";
 import type { Deployment } from "../deployment/deployment.ts";
 import { qualifiedName } from "../deployment/names.ts";
@@ -26,7 +26,7 @@ import { serviceRequest } from "./bytes.ts";
 import { forward, replyError } from "./forward.ts";
 import { outward } from "./headers.ts";
 
-type ServiceRoute = Extract<Route, { to: "service" }>;
+type ServiceRoute = Extract<Route, { to: "service" }> & { readonly caller: Caller };
 
 /** Asked of a server whose answer is read here. */
 const READABLE: readonly Field[] = [["accept-encoding", "identity"]];
@@ -53,7 +53,7 @@ export class GuardedService {
       if (status === 415) return replyError(request, answer, unknownCoding(request.header("content-encoding") ?? ""));
       return replyJson(answer, 400, errorAnswer(null, code === PARSE_ERROR ? PARSE_ERROR : code, message));
     }
-    const { role } = callerOf(request);
+    const { role } = target.caller;
     const { value } = read;
     if (Array.isArray(value) && value.length > 0 && value.every(isJsonObject)) {
       const batch = value.map((message) => this.#checked(message, target.key, role));
@@ -109,11 +109,11 @@ export class GuardedService {
   ): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
-    const plain = serviceRequest(request, { url, key: target.key, path: target.path, time: writtenTime(view.clock) });
+    const plain = serviceRequest(request, { ...target, url, time: writtenTime(view.clock) });
     const written = body === null ? plain.headers : writtenAnew(plain.headers, body);
     const headers = [...written.filter(([name]) => !instead.some(([other]) => other === name)), ...instead];
     const watched = await this.#deployment.requestWatch.begin(
-      { route: "svc", service: target.key, path: target.path, role: callerOf(request).role },
+      { route: "svc", service: target.key, path: target.path, role: target.caller.role },
       request,
     );
     await forward(this.#deployment.host, request, answer, {

@@ -1,4 +1,5 @@
 import { ROLE_HEADER } from "@agent-env/protocol";
+import { withoutCredentials } from "../auth/credentials.ts";
 import { HOPS_FIELD, hopsOf } from "../route.ts";
 import type { Field, In } from "../seam.ts";
 import { timeFields, UNIVERSE_FIELD } from "../universe-time.ts";
@@ -38,7 +39,9 @@ export function endToEnd(fields: readonly Field[]): Field[] {
  * `time` the universe's.
  */
 export function inward(request: In, caller: { readonly role: string; readonly prefix: string; readonly time: string | null }): Field[] {
-  const kept = endToEnd(request.headers()).filter(([name]) => !OURS_INWARD.has(name) && !name.startsWith("x-forwarded-"));
+  const kept = withoutCredentials(endToEnd(request.headers())).filter(
+    ([name]) => !OURS_INWARD.has(name) && !name.startsWith("x-forwarded-"),
+  );
   const fields: Field[] = [
     ...kept,
     [ROLE_HEADER.toLowerCase(), caller.role],

@@ -13,6 +13,7 @@ export class NodeIn implements In {
   readonly host: string;
   readonly path: string | null;
   readonly base = "";
+  readonly sharesOrigin = false;
   readonly peer: string | undefined;
   readonly hasBody: boolean;
   readonly wantsUpgrade: boolean;

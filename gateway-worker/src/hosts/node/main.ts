@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "@agent-env/protocol";
+import { isLoopback, servesAnyHost } from "../../core/auth/origin.ts";
 import { Deployment } from "../../core/deployment/deployment.ts";
 import { StartFailed, start } from "../../core/deployment/start.ts";
 import { settingsFrom } from "../../core/settings.ts";
@@ -21,9 +22,10 @@ async function serve(): Promise<void> {
   const record = recordFrom(process.env);
   const settings = settingsFrom(process.env);
   const { host, port } = listenAddress();
+  if (record.auth.mode === "open") refuseOpenOn(host);
   const sql = openState(process.env["GATEWAY_STATE_FILE"] ?? ":memory:");
   const hosts: HostRules = {
-    any: record.deployment_id === undefined,
+    any: record.deployment_id === undefined || servesAnyHost(record),
     names: ["gateway", `gateway-${record.deployment_id}`, ...record.hosts.map((name) => name.toLowerCase())],
     suffixes: [],
   };
@@ -87,6 +89,17 @@ function listenAddress(): { host: string; port: number } {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return { host: process.env["MCP_HOST"]?.trim() || "0.0.0.0", port };
   throw new UserError({ what: `MCP_PORT: ${JSON.stringify(text)}`, why: "it is no port", next: "leave it out for 18765", exitCode: 2 });
+}
+
+/** Callers without tokens may be this machine's, or those of the container's own network: the image says that it runs on one. */
+function refuseOpenOn(host: string): void {
+  if (isLoopback(host) || process.env["GATEWAY_NETWORK"] === "own") return;
+  throw new UserError({
+    what: `MCP_HOST: ${JSON.stringify(host)}`,
+    why: "callers of this deployment need no token, and whoever reaches this machine could be one",
+    next: "set MCP_HOST=127.0.0.1, or deploy it with --auth token",
+    exitCode: 2,
+  });
 }
 
 function openState(path: string): NodeSql {

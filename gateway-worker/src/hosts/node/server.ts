@@ -20,7 +20,7 @@ const CLOSE: readonly Field[] = [["connection", "close"]];
 /** The gateway's HTTP server. The hot paths go from `node:http` straight into the core, all others through the app. */
 export function gatewayServer(deployment: Deployment): http.Server {
   const gateway = new Gateway(deployment);
-  const app = getRequestListener(createApp(gateway).fetch);
+  const app = createApp(gateway);
   const server = http.createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     // an upload may last: it is silence that ends it. Without a limit of its own for the head, this would take that one away too
@@ -37,8 +37,8 @@ export function gatewayServer(deployment: Deployment): http.Server {
     const answer = new NodeOut(response);
     try {
       if (request.headers().filter(([name]) => name === "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);
-      if (await gateway.handle(request, answer)) return;
-      await app(message, response);
+      const caller = await gateway.handle(request, answer);
+      if (caller !== null) await getRequestListener((forApp) => app.fetch(forApp, { caller }))(message, response);
     } catch (error) {
       if (error instanceof ClientFault) return replyError(request, answer, bodyTooSlow(BODY_SILENCE_MS), CLOSE);
       deployment.host.log(bugLine(error));

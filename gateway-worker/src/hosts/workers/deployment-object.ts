@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { DeploymentRecord } from "@agent-env/protocol";
 import { unknownDeployment } from "@agent-env/protocol";
+import type { PageCaller, PageCookie, Pages } from "../../core/auth/pages.ts";
 import { Deployment } from "../../core/deployment/deployment.ts";
 import { servingKey } from "../../core/deployment/serving-key.ts";
 import { resume, StartFailed, start } from "../../core/deployment/start.ts";
@@ -33,6 +34,7 @@ type Served = {
 export class DeploymentObject extends DurableObject<Environment> {
   readonly #doors = new HeldDoors();
   #served: Served | null = null;
+  #record: DeploymentRecord | null = null;
   #isStarting = false;
   #askedMs = 0;
 
@@ -46,7 +48,8 @@ export class DeploymentObject extends DurableObject<Environment> {
     const handling = served.gateway.handle(incoming, out).catch((error: unknown) => out.fail(error));
     this.ctx.waitUntil(handling);
     const first = await Promise.race([handling, out.response]);
-    if (first === false) return await served.app.fetch(new Request(new URL(incoming.path, request.url), request), { base: incoming.base });
+    if (first !== null && "role" in first)
+      return await served.app.fetch(new Request(new URL(incoming.path, request.url), request), { base: incoming.base, caller: first });
     return await out.response;
   }
 
@@ -56,11 +59,26 @@ export class DeploymentObject extends DurableObject<Environment> {
     return served?.deployment.view() ?? null;
   }
 
+  /** Trades a page token for a cookie, once. */
+  async redeemPage(deployment: string, page: Parameters<Pages["redeem"]>[0]): Promise<PageCookie | null> {
+    const served = await this.#serve(deployment);
+    return served?.deployment.pages.redeem(page) ?? null;
+  }
+
+  /** Whom a page's cookie lets in. */
+  async openPage(deployment: string, value: string): Promise<PageCaller | null> {
+    const served = await this.#serve(deployment);
+    return served?.deployment.pages.open(value) ?? null;
+  }
+
   async #serve(id: string): Promise<Served | null> {
     this.#askedMs = Date.now();
     const record = await readRecord(this.env, id);
     if (record === null) return null;
+    const isRevised = this.#record?.revision !== record.revision;
+    this.#record = record;
     if (this.#served?.key !== servingKey(record)) this.#served = this.#load(record);
+    else if (isRevised) this.#served.deployment.noteRecord();
     if (this.#served.deployment.notReady !== null) this.#start(this.#served);
     return this.#served;
   }
@@ -71,7 +89,7 @@ export class DeploymentObject extends DurableObject<Environment> {
       doors: this.#doors,
       sql: workersSql(this.ctx.storage),
       committed: () => this.ctx.storage.sync(),
-      record,
+      record: () => this.#record ?? record,
       out: null,
     });
     const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record));

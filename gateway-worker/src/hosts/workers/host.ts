@@ -13,7 +13,7 @@ export function workersHost(parts: {
   doors: Doors;
   sql: Sql;
   committed: () => Promise<void>;
-  record: DeploymentRecord;
+  record: () => DeploymentRecord;
   out: WorkersOut | null;
 }): Host {
   const { context, doors, sql, committed, record, out } = parts;
@@ -26,7 +26,7 @@ export function workersHost(parts: {
     upstream: upstreamBy(doors),
     upgrade: out === null ? noUpgrade : upgradeBy(doors, out),
     decode,
-    record: () => record,
+    record,
     log,
   };
 }

@@ -21,6 +21,7 @@ export class WorkersIn implements In {
   readonly host: string;
   readonly path: string;
   readonly base: string;
+  readonly sharesOrigin: boolean;
   readonly peer: string | undefined;
   readonly hasBody: boolean;
   readonly wantsUpgrade: boolean;
@@ -36,6 +37,7 @@ export class WorkersIn implements In {
     this.host = url.host;
     this.path = path.startsWith("/") ? path : `/${path}`;
     this.base = place.base;
+    this.sharesOrigin = !place.hasOwnHost;
     this.peer = request.headers.get("cf-connecting-ip") ?? undefined;
     this.hasBody = request.body !== null && request.headers.get("content-length") !== "0";
     this.wantsUpgrade = asksForWebSocket(request.method, request.headers.get("upgrade") ?? undefined);

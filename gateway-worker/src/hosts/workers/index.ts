@@ -1,14 +1,19 @@
-import { foreignHost, type GatewayError, severalHosts, tokensNotServed, unknownDeployment } from "@agent-env/protocol";
-import { isServedHost } from "../../core/auth/origin.ts";
-import { isBytes, serveBytes } from "../../core/gateway.ts";
+import { foreignHost, type GatewayError, openElsewhere, severalHosts, unknownDeployment } from "@agent-env/protocol";
+import type { Gate } from "../../core/auth/gate.ts";
+import { isLoopback, isServedHost } from "../../core/auth/origin.ts";
+import type { Pages } from "../../core/auth/pages.ts";
+import { gates, isBytes, replyUnadmitted, serveBytes } from "../../core/gateway.ts";
 import { Bytes } from "../../core/proxy/bytes.ts";
-import { route } from "../../core/route.ts";
+import { type Route, route } from "../../core/route.ts";
+import type { Host } from "../../core/seam.ts";
 import type { View } from "../../core/view.ts";
+import type { DeploymentObject } from "./deployment-object.ts";
 import { passingDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
 import { edgeHosts, locate, type Place } from "./locate.ts";
+import { pagesBy } from "./pages.ts";
 import { readRecord } from "./records.ts";
 
 export { DeploymentObject } from "./deployment-object.ts";
@@ -16,10 +21,15 @@ export { DeploymentObject } from "./deployment-object.ts";
 /** How old the Worker's copy of a deployment's routing view may be. */
 const VIEW_MS = 1_000;
 
+const MAX_GATES = 10_000;
+
+type Deployed = DurableObjectStub<DeploymentObject>;
 type CachedView = { readonly view: View; readonly readMs: number };
 
 const views = new Map<string, CachedView>();
 const reached = new Set<string>();
+/** By deployment: what they remember is good for as long as its keys are. */
+const gatesOf = new Map<string, (view: View) => Gate>();
 
 /** The edge gateway: pages and raw APIs stream by here, everything else is the deployment object's. */
 export default {
@@ -31,7 +41,7 @@ export default {
     const record = place === null ? null : await readRecord(env, place.deployment);
     if (!isServedHost(edgeHosts(env, record), url.host)) return errorResponse(foreignHost());
     if (place === null || record === null) return errorResponse(unknownDeployment(place?.deployment ?? ""));
-    if (record.auth.mode === "token") return errorResponse(tokensNotServed());
+    if (record.auth.mode === "open" && isFromElsewhere(request)) return errorResponse(openElsewhere());
     const object = env.DEPLOYMENT.get(env.DEPLOYMENT.idFromName(place.deployment));
     const view = await viewOf(object, place);
     if (view === null) return errorResponse(unknownDeployment(place.deployment));
@@ -40,12 +50,33 @@ export default {
     if (!isBytes(to)) return await object.fetch(request);
 
     const out = new WorkersOut(request);
-    const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record, out });
-    const serving = serveBytes(new Bytes(host, { reached }), view, to, incoming, out);
+    const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record: () => record, out });
+    const serving = served({ host, gate: gateOf(place, view), pages: pagesBy(object, place.deployment), view, to, request: incoming, out });
     context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
     return await out.response;
   },
 } satisfies ExportedHandler<Environment>;
+
+type Serving = { host: Host; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
+
+async function served({ host, gate, pages, view, to, request, out }: Serving): Promise<void> {
+  const admission = await gate.admit({ view, need: to.need, request, pages });
+  if (!("caller" in admission)) return replyUnadmitted(admission, request, out);
+  await serveBytes(new Bytes(host, { reached }), view, { ...to, ...admission }, request, out);
+}
+
+/** Callers without tokens are this machine's: where the platform says who asks, nobody else is. */
+function isFromElsewhere(request: Request): boolean {
+  const peer = request.headers.get("cf-connecting-ip");
+  return peer !== null && !isLoopback(peer);
+}
+
+function gateOf({ deployment }: Place, view: View): Gate {
+  const known = gatesOf.get(deployment) ?? gates();
+  if (gatesOf.size >= MAX_GATES) gatesOf.clear();
+  gatesOf.set(deployment, known);
+  return known(view);
+}
 
 /** What streams past the object remembers nothing. */
 const noSql = {
@@ -57,10 +88,7 @@ const noSql = {
   },
 };
 
-async function viewOf(
-  object: DurableObjectStub<import("./deployment-object.ts").DeploymentObject>,
-  { deployment }: Place,
-): Promise<View | null> {
+async function viewOf(object: Deployed, { deployment }: Place): Promise<View | null> {
   const cached = views.get(deployment);
   if (cached !== undefined && Date.now() - cached.readMs < VIEW_MS) return cached.view;
   const view = await object.view(deployment);

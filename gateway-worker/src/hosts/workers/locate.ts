@@ -1,11 +1,11 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
-import { hostName } from "../../core/auth/origin.ts";
+import { hostName, servesAnyHost } from "../../core/auth/origin.ts";
 import { listOf } from "../../core/settings.ts";
 import type { HostRules } from "../../core/view.ts";
 import type { Environment } from "./environment.ts";
 
-/** Which deployment a request is for, and what of its path lies before the deployment's own. */
-export type Place = { readonly deployment: string; readonly base: string };
+/** Which deployment a request is for, what of its path lies before the deployment's own, and whether the host is its alone. */
+export type Place = { readonly deployment: string; readonly base: string; readonly hasOwnHost: boolean };
 
 /** One label deep, `*.localhost` is loopback by standard. */
 const LOCAL_DOMAIN = "localhost";
@@ -16,11 +16,11 @@ const LOCAL_DOMAIN = "localhost";
  */
 export function locate(url: URL, env: Environment): Place | null {
   const byHost = deploymentOfHost(hostName(url.host), env);
-  if (byHost !== null) return { deployment: byHost, base: "" };
+  if (byHost !== null) return { deployment: byHost, base: "", hasOwnHost: true };
   const byPath = /^\/d\/([a-z0-9-]+)(?=\/|$)/.exec(url.pathname);
-  if (byPath?.[1] !== undefined) return { deployment: byPath[1], base: byPath[0] };
+  if (byPath?.[1] !== undefined) return { deployment: byPath[1], base: byPath[0], hasOwnHost: false };
   const fallback = env.DEFAULT_DEPLOYMENT?.trim() ?? "";
-  return fallback === "" ? null : { deployment: fallback, base: "" };
+  return fallback === "" ? null : { deployment: fallback, base: "", hasOwnHost: false };
 }
 
 /** The `Host` values that are answered for a deployment: where callers need no token only those of this machine. */
@@ -28,7 +28,7 @@ export function edgeHosts(env: Environment, record: DeploymentRecord | null): Ho
   if (record?.auth.mode === "open") return { any: false, names: [], suffixes: [LOCAL_DOMAIN] };
   const domains = listOf(env.GATEWAY_DOMAINS).map((domain) => domain.toLowerCase());
   const more = record?.hosts.map((name) => name.toLowerCase()) ?? [];
-  return { any: false, names: [...domains, ...more], suffixes: [...domains, LOCAL_DOMAIN] };
+  return { any: record !== null && servesAnyHost(record), names: [...domains, ...more], suffixes: [...domains, LOCAL_DOMAIN] };
 }
 
 function deploymentOfHost(name: string, env: Environment): string | null {
