@@ -10,7 +10,11 @@ export async function answersOf(result: JsonObject, turn: Turn, questions: Quest
   const answers = await Promise.all(
     asked.map(async ([key, request]): Promise<[string, unknown]> => {
       const { message, completed } = legacyRequest(request);
-      const send = (question: JsonObject): boolean => answer.open() && said(answer.say(question));
+      const send = (question: JsonObject): boolean => {
+        if (!answer.open()) return false;
+        void answer.say(question);
+        return true;
+      };
       const reply = await questions.ask(session?.key ?? "", message, send);
       if (completed !== null && session?.version === "2025-11-25") void answer.say(completed);
       return [key, replyResult(message, reply)];
@@ -44,8 +48,4 @@ function replyResult(request: JsonObject, reply: JsonObject): unknown {
   if (request["method"] === "elicitation/create") return { action: "cancel" };
   const error = isJsonObject(reply["error"]) ? reply["error"]["message"] : undefined;
   return `the client did not answer ${String(request["method"])}: ${String(error)}`;
-}
-
-function said(_slow: void | Promise<void>): true {
-  return true;
 }
