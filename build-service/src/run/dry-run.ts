@@ -41,6 +41,14 @@ export function dryRunText(
   ].join("\n");
 }
 
+/** What is written, built or fetched before the first task. `gateway` says why that is written; null where it isn't. */
+export function setUpLines(gateway: string | null, bases: readonly { readonly reference: string }[]): string[] {
+  return [
+    ...(gateway === null ? [] : [`the gateway: ${gateway}`]),
+    ...bases.map(({ reference }) => `the base image ${reference}: fetched, --pull`),
+  ];
+}
+
 /** The same for `--json`: what `kind: "plan"` lines don't say. Its keys are a contract. */
 export function dryRunResult({ plan, sandbox }: Pick<Planned, "plan" | "sandbox">, setUpFirst: readonly string[]) {
   return {

@@ -7,7 +7,7 @@ import { platformOf } from "../../images/platform.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
 import type { Emit } from "../../report/events.ts";
 import { SANDBOX_HELP } from "../../run/choose-sandbox.ts";
-import { dryRunResult, dryRunText } from "../../run/dry-run.ts";
+import { dryRunResult, dryRunText, setUpLines } from "../../run/dry-run.ts";
 import { basesToFetch } from "../../run/fetch-bases.ts";
 import { findBundle, installedBundles } from "../../run/find-bundle.ts";
 import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
@@ -135,10 +135,7 @@ async function plan(request: RunRequest, options: RunOptions, io: Io): Promise<n
       ? await gatewayToWrite({ store, gatewayEnvId: request.settings.envs().default_gateway_env_id })
       : null;
     const bases = planned.builder !== null && request.images.pull ? basesToFetch(planned.plan, request.images) : [];
-    const setUpFirst = [
-      ...(gateway === null ? [] : [`the gateway: ${gateway}`]),
-      ...bases.map(({ reference }) => `the base image ${reference}: fetched, --pull`),
-    ];
+    const setUpFirst = setUpLines(gateway, bases);
     if (!options.json) {
       io.out.write(`${dryRunText(planned, setUpFirst)}\n`);
       return 0;
