@@ -1,28 +1,14 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium, noChromium } from "../fixtures/chromium.ts";
 import { type Edge, helloBehindEdge } from "../fixtures/edge.ts";
 
-const CHROMIUM = process.env["AGENT_ENV_CHROMIUM"] ?? "/usr/bin/chromium";
-const noChromium = existsSync(CHROMIUM) ? false : `no Chromium at ${CHROMIUM}`;
-
-describe.skipIf(noChromium)(`a browser at the printed address${noChromium ? ` (${noChromium})` : ""}`, () => {
+describe.skipIf(noChromium !== "")(`a browser at the printed address${noChromium ? ` (${noChromium})` : ""}`, () => {
   let edge: Edge;
   let browser: Browser;
   beforeAll(async () => {
     edge = await helloBehindEdge();
-    browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

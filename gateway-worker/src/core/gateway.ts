@@ -6,8 +6,9 @@ import { McpEndpoint } from "./mcp/endpoint.ts";
 import { Bytes } from "./proxy/bytes.ts";
 import { replyError } from "./proxy/forward.ts";
 import { GuardedService } from "./proxy/guard.ts";
+import type { NoteDefect } from "./proxy/site/defects.ts";
 import { type Route, route } from "./route.ts";
-import type { In, Out } from "./seam.ts";
+import type { Field, In, Out } from "./seam.ts";
 import type { View } from "./view.ts";
 
 /** Requests that need the deployment object: MCP, and whatever is MCP on its way to a server. */
@@ -23,7 +24,8 @@ export class Gateway {
     this.deployment = deployment;
     this.#mcp = new McpEndpoint(deployment);
     this.step = new Step(deployment, this.#mcp.calls);
-    this.#bytes = new Bytes(deployment.host, { watch: deployment.requestWatch });
+    const note: NoteDefect = (site, kind, at) => deployment.noteDefect(site, kind, at);
+    this.#bytes = new Bytes(deployment.host, { note, watch: deployment.requestWatch });
     this.#guard = new GuardedService(deployment);
     this.#gate = gates(deployment.now);
   }
@@ -64,6 +66,12 @@ export function replyUnadmitted(admission: Exclude<Admission, { readonly caller:
   else answer.reply(303, admission.seeOther);
 }
 
+/** Where a request belongs that left its site's prefix depends on the page that made it. */
+const STRAY_FIELDS: readonly Field[] = [
+  ["cache-control", "no-store"],
+  ["vary", "Referer"],
+];
+
 /** Answers what needs no deployment object, and whose caller was let in. */
 export async function serveBytes(
   bytes: Bytes,
@@ -76,9 +84,11 @@ export async function serveBytes(
     case "refused":
       return replyError(request, answer, to.error);
     case "redirect":
-      return answer.reply(308, [
+      if (to.stray !== undefined) bytes.noteStray(to.stray, request);
+      return answer.reply(to.stray === undefined ? 308 : 307, [
         ["location", to.location],
         ["content-length", "0"],
+        ...(to.stray === undefined ? [] : STRAY_FIELDS),
       ]);
     case "site":
       return await bytes.site(view, to, request, answer);

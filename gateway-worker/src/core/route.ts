@@ -15,8 +15,10 @@ import {
   withoutEnd,
 } from "@agent-env/protocol";
 import { namedRolesOf } from "./auth/caller.ts";
-import { hostName, isServedHost, originProblem } from "./auth/origin.ts";
+import { isServedHost, originProblem } from "./auth/origin.ts";
 import { ROUTE_SCOPES, type RouteScope } from "./auth/route-scopes.ts";
+import { siteOfHost } from "./proxy/site/hosts.ts";
+import { strayRequest } from "./proxy/site/stray.ts";
 import type { In } from "./seam.ts";
 import type { View } from "./view.ts";
 
@@ -33,7 +35,8 @@ export type Need = { readonly scope: RouteScope; readonly page: "host" | "prefix
 export type Route = Destination & { readonly need: Need };
 export type Destination =
   | { readonly to: "refused"; readonly error: GatewayError }
-  | { readonly to: "redirect"; readonly location: string }
+  /** `stray`: the site that a request is sent back to, having left its prefix. */
+  | { readonly to: "redirect"; readonly location: string; readonly stray?: string }
   | { readonly to: "mcp" }
   | { readonly to: "app" }
   | { readonly to: "service"; readonly key: string; readonly path: string; readonly guarded: boolean }
@@ -43,15 +46,17 @@ export type Destination =
 export function route(view: View, request: In): Route {
   const { path } = request;
   if (path === null) return refused(badTarget());
-  if (!isServedHost(view.hosts, request.host)) return refused(foreignHost());
+  if (request.door !== "browser" && !isServedHost(view.hosts, request.host)) return refused(foreignHost());
   if (request.base.length + path.length > MAX_URL_BYTES) return refused(uriTooLong(MAX_URL_BYTES));
   if (headerBytes(request) > MAX_HEADER_BYTES) return refused(headersTooLarge(MAX_HEADER_BYTES));
   if (namedRolesOf(request).some((role) => role.length > MAX_ROLE_LENGTH)) return refused(roleTooLong(MAX_ROLE_LENGTH));
   if (hopsOf(request) >= MAX_HOPS) return refused(tooManyHops(MAX_HOPS));
 
-  const site = view.labels.get(hostName(request.host).split(".")[0] ?? "");
-  if (site !== undefined) return { ...toSite(view, { site, path, prefix: "" }), need: { scope: "sites", page: "host" } };
+  const host = siteOfHost(view, request);
+  if (host === "unknown") return refused(request.door === "browser" ? foreignHost() : notFound());
+  if (host !== null) return { ...toSite(view, { ...host, path, prefix: "" }), need: request.door === "browser" ? NOTHING : SITE_HOST };
   const fixed = withoutEnd(pathOf(path), (char) => char === "/");
+  if (request.pageBase !== request.base) return toStray(view, request, path) ?? refused(notFound());
   if (view.notReady !== null && ROUTE_SCOPES.get(fixed) !== "none") return refused(notReady(view.notReady));
   if (/^\/(svc|website)%2f/i.test(path)) return refused(unroutable(path));
   const named = /^\/(svc|website)\/([^/?]+)(.*)$/s.exec(path);
@@ -63,11 +68,12 @@ export function route(view: View, request: In): Route {
   if (named !== null) return toService(view, path, named[2] ?? "", named[3] ?? "");
   const scope = ROUTE_SCOPES.get(fixed);
   // what isn't in the table never reaches the app, which knows more spellings of a path
-  if (scope === undefined) return refused(notFound());
+  if (scope === undefined) return toStray(view, request, path) ?? refused(notFound());
   return { to: fixed === "/mcp" ? "mcp" : "app", need: { scope, page: null } };
 }
 
 const NOTHING: Need = { scope: "none", page: null };
+const SITE_HOST: Need = { scope: "sites", page: "host" };
 
 function refused(error: GatewayError, need: Need = NOTHING): Route {
   return { to: "refused", error, need };
@@ -92,6 +98,15 @@ function toPrefixedSite(view: View, request: In, name: string, rest: string): De
   const prefix = `${request.base}/website/${name}`;
   if (!rest.startsWith("/")) return { to: "redirect", location: `${prefix}/${rest}` };
   return toSite(view, { site, path: rest, prefix });
+}
+
+/** Back under the prefix: what is asked for next then says by its own `Referer` where it belongs. */
+function toStray(view: View, request: In, path: string): Route | null {
+  const from = strayRequest(request);
+  const site = from === null ? null : decodedKey(from.site);
+  if (from === null || site === null) return null;
+  const to = toSite(view, { site, path, prefix: from.prefix });
+  return to.to === "site" ? { to: "redirect", location: from.prefix + path, stray: site, need: NOTHING } : { ...to, need: NOTHING };
 }
 
 function toSite(view: View, target: { site: string; path: string; prefix: string }): Destination {

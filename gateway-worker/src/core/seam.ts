@@ -13,6 +13,10 @@ export interface In {
   readonly path: string | null;
   /** What the caller's path has before `path`: nothing, or `/d/<deployment>`. */
   readonly base: string;
+  /** What the pages of this deployment's sites have before `/website`: `base`, which a request of theirs may have left. */
+  readonly pageBase: string;
+  /** `browser`: it came in where only sites are served, to the agent's own browser. */
+  readonly door: "callers" | "browser";
   /** Other deployments, and their sites, are served under the same origin. */
   readonly sharesOrigin: boolean;
   readonly peer: string | undefined;
@@ -55,6 +59,8 @@ export type UpRequest = {
   readonly passesOn?: In;
   /** How long the server may be silent, before its answer and within it. */
   readonly idleMs: number;
+  /** The `Host` that is sent, where it isn't the address's own. A host that can't set it sends that one. */
+  readonly host?: string;
 };
 
 export interface UpResponse {
@@ -63,6 +69,10 @@ export interface UpResponse {
   headers(): Field[];
   /** Rejects with a `Fault` when the answer is cut. */
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
+  /** Whether `pumpDecoded` can read its content coding. */
+  readonly isReadable: boolean;
+  /** As `pump`, without the body's content coding. Rejects with a `Fault` also when the bytes are not in it. */
+  pumpDecoded(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
   /** Lets the rest go. */
   discard(): void;
 }

@@ -20,7 +20,13 @@ export type SiteView = {
 };
 
 /** Which `Host` values are served. `any` only where the deployment has no name that could be told. */
-export type HostRules = { readonly any: boolean; readonly names: readonly string[]; readonly suffixes: readonly string[] };
+export type HostRules = {
+  readonly any: boolean;
+  readonly names: readonly string[];
+  readonly suffixes: readonly string[];
+  /** What the deployment itself is called under a suffix; null where only its sites are. */
+  readonly label: string | null;
+};
 
 /** What is needed to route a request. Plain data: on Workers it is sent to where the bytes go by. */
 export type View = {

@@ -9,6 +9,7 @@ import {
   type Segments,
 } from "@agent-env/protocol";
 import type { UpstreamServer } from "../mcp/upstream-server.ts";
+import type { SiteDefects } from "../proxy/site/defects.ts";
 import { type CardFacts, endpointOf, siteOrigins } from "../view.ts";
 import type { ServedCard } from "./card-reading.ts";
 
@@ -26,6 +27,8 @@ export type Backing = {
   cardTrouble: string | null;
   sinceMs: number;
   readonly warnings: Set<string>;
+  /** A site: what it does that a prefix can't carry. */
+  readonly defects: SiteDefects;
   /** Over all cards that this deployment has read from it. */
   readonly reserved: Map<string, Segments>;
 };

@@ -5,6 +5,7 @@ import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
 import type { Ask, Era } from "../mcp/channel.ts";
 import type { ListKind } from "../mcp/item-kinds.ts";
 import type { UpstreamServer } from "../mcp/upstream-server.ts";
+import { type DefectKind, SiteDefects } from "../proxy/site/defects.ts";
 import type { Host } from "../seam.ts";
 import type { Settings } from "../settings.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
@@ -208,6 +209,12 @@ export class Deployment {
     return this.cards.composed(this.name, this.backings);
   }
 
+  /** Counts what a site does that a prefix can't carry, and says it once. */
+  noteDefect(site: string, kind: DefectKind, at: string): void {
+    const backing = this.backings.find(({ server }) => server.kind === "website" && server.name === site);
+    if (backing?.defects.add(kind, at) === true) this.host.log(`warning: ${site}: ${backing.defects.lines().at(-1)}`);
+  }
+
   /** The servers that are children of the gateway's card. */
   children(): Promise<Backing[]> {
     return this.cards.children(this.backings);
@@ -253,6 +260,7 @@ export class Deployment {
       cardTrouble: null,
       sinceMs: this.now(),
       warnings: new Set(),
+      defects: new SiteDefects(),
     };
     if (server.kind === "mcp") backing.mcp = this.#mcp(backing, endpointOf(server));
     return backing;

@@ -28,7 +28,7 @@ export function serverState(backing: Backing): ServerState {
   const { server, mcp } = backing;
   const link = mcp?.link.state;
   const status = link?.status ?? (backing.isSettled ? (backing.cardTrouble === null ? "up" : "down") : "starting");
-  const warnings = [...backing.warnings, ...(mcp?.base.warnings ?? [])];
+  const warnings = [...backing.warnings, ...(mcp?.base.warnings ?? []), ...backing.defects.lines()];
   return {
     name: server.name,
     kind: server.kind,

@@ -1,4 +1,4 @@
-import { joined, proxyFailed, siteStarting } from "@agent-env/protocol";
+import { joined, proxyFailed } from "@agent-env/protocol";
 import type { Caller } from "../auth/caller.ts";
 import type { RequestWatch } from "../deployment/request-watch.ts";
 import { pathOf, type Route } from "../route.ts";
@@ -7,7 +7,8 @@ import { writtenTime } from "../universe-time.ts";
 import type { View } from "../view.ts";
 import { forward, PROXY_IDLE_MS } from "./forward.ts";
 import { inward, outward } from "./headers.ts";
-import { siteOutward } from "./site-headers.ts";
+import type { NoteDefect } from "./site/defects.ts";
+import { serveSite } from "./site/serve.ts";
 
 type ServiceRoute = Extract<Route, { to: "service" }> & { readonly caller: Caller };
 type SiteRoute = Extract<Route, { to: "site" }> & { readonly caller: Caller };
@@ -17,12 +18,14 @@ export class Bytes {
   readonly #host: Host;
   /** Front ends that have answered: until then one that refuses has not started yet. */
   readonly #reached: Set<string>;
+  readonly #note: NoteDefect;
   readonly #watch: RequestWatch | null;
 
-  constructor(host: Host, options: { reached?: Set<string>; watch?: RequestWatch } = {}) {
+  constructor(host: Host, cares: { note: NoteDefect; reached?: Set<string>; watch?: RequestWatch }) {
     this.#host = host;
-    this.#reached = options.reached ?? new Set();
-    this.#watch = options.watch ?? null;
+    this.#note = cares.note;
+    this.#reached = cares.reached ?? new Set();
+    this.#watch = cares.watch ?? null;
   }
 
   /** Passes a request to a server's raw API. `body` is what is sent in place of the client's, if the guard has read it. */
@@ -38,36 +41,19 @@ export class Bytes {
     });
   }
 
+  /** Counts a request that left its site's prefix. */
+  noteStray(site: string, request: In): void {
+    // asked for by the browser itself
+    if (request.path === "/favicon.ico") return;
+    this.#note(site, "escape", `${request.method} ${pathOf(request.path ?? "")} of ${pathOf(request.header("referer") ?? "")}`);
+  }
+
   /** Passes a request to a site's front end. */
   async site(view: View, target: SiteRoute, request: In, answer: Out): Promise<void> {
-    const site = view.sites.get(target.site);
-    if (site === undefined) throw new Error(`no site ${JSON.stringify(target.site)} in the view it was routed by`);
-    const path = site.keepsPrefix && target.prefix !== "" ? `/website/${target.site}${target.path}` : target.path;
-    const outerOrigin = `${request.scheme}://${request.host}`;
-    const place = { outerOrigin, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
-    const watched = await this.#watch?.begin(
-      { route: "website", service: target.site, path: target.path, role: target.caller.role },
-      request,
-    );
-    await forward(this.#host, request, answer, {
-      request: {
-        method: request.method,
-        url: joined(site.frontendUrl, path),
-        headers: inward(request, { role: target.caller.role, prefix: target.prefix, time: writtenTime(view.clock) }),
-        body: request.hasBody ? request : null,
-        passesOn: request,
-        idleMs: PROXY_IDLE_MS,
-      },
-      outward: (fields) => siteOutward(fields, place),
-      failed: (fault) =>
-        fault.kind === "refused" && !this.#reached.has(site.frontendUrl)
-          ? siteStarting(target.site)
-          : proxyFailed(`${target.site}: ${fault.reason}`),
-      answered: (status) => {
-        this.#reached.add(site.frontendUrl);
-        return watched?.answered(status);
-      },
-    });
+    const { role } = target.caller;
+    const watched = await this.#watch?.begin({ route: "website", service: target.site, path: target.path, role }, request);
+    const cares = { host: this.#host, reached: this.#reached, note: this.#note, watched };
+    await serveSite(cares, view, { ...target, role }, request, answer);
   }
 }
 

@@ -13,6 +13,8 @@ export type Forward = {
   readonly failed: (fault: Fault) => GatewayError;
   /** Told of the answer's status before it is passed on, and may hold it back. */
   readonly answered?: (status: number) => Promise<void> | undefined;
+  /** Passes the answer to the client in another way than as it is. */
+  readonly show?: (response: UpResponse, fields: readonly Field[]) => Promise<void>;
 };
 
 /** Whether a request asks for a WebSocket: by GET alone (RFC 6455 §4.1). Any other offer to upgrade is ignored (RFC 9110 §7.8). */
@@ -36,7 +38,9 @@ export async function forward(host: Host, client: In, answer: Out, what: Forward
   }
   const held = what.answered?.(response?.status ?? SWITCHED);
   if (held !== undefined) await held;
-  if (response !== null) await answer.relay(response.status, what.outward(response.headers()), response);
+  if (response === null) return;
+  const fields = what.outward(response.headers());
+  await (what.show?.(response, fields) ?? answer.relay(response.status, fields, response));
 }
 
 /** The outcome, or the fault that ended it. Anything else that is thrown is a bug, and stays thrown. */

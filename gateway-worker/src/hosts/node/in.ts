@@ -13,15 +13,18 @@ export class NodeIn implements In {
   readonly host: string;
   readonly path: string | null;
   readonly base = "";
+  readonly pageBase = "";
+  readonly door: In["door"];
   readonly sharesOrigin = false;
   readonly peer: string | undefined;
   readonly hasBody: boolean;
   readonly wantsUpgrade: boolean;
   readonly #fields: readonly Field[];
 
-  constructor(message: IncomingMessage) {
+  constructor(message: IncomingMessage, door: In["door"] = "callers") {
     const target = parsedTarget(message.url ?? "/");
     this.message = message;
+    this.door = door;
     this.method = message.method ?? "GET";
     this.scheme = (message.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http";
     this.host = target?.host ?? message.headers.host ?? "";

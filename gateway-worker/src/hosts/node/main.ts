@@ -1,9 +1,11 @@
 import { mkdirSync } from "node:fs";
+import type { Server } from "node:http";
 import { dirname } from "node:path";
 import { UserError } from "@agent-env/protocol";
 import { isLoopback, servesAnyHost } from "../../core/auth/origin.ts";
 import { Deployment } from "../../core/deployment/deployment.ts";
 import { StartFailed, start } from "../../core/deployment/start.ts";
+import { Gateway } from "../../core/gateway.ts";
 import { settingsFrom } from "../../core/settings.ts";
 import { pause } from "../../core/timing.ts";
 import type { HostRules } from "../../core/view.ts";
@@ -27,7 +29,8 @@ async function serve(): Promise<void> {
   const hosts: HostRules = {
     any: record.deployment_id === undefined || servesAnyHost(record),
     names: ["gateway", `gateway-${record.deployment_id}`, ...record.hosts.map((name) => name.toLowerCase())],
-    suffixes: [],
+    suffixes: ["localhost"],
+    label: null,
   };
   const address = { host, port };
   const copyTo = trajectoryFile(process.env["GATEWAY_TRAJECTORY_FILE"]?.trim() ?? "");
@@ -39,16 +42,15 @@ async function serve(): Promise<void> {
     ...(copyTo === null ? {} : { copyTo }),
     ...(changes === null ? {} : { changes }),
   };
-  const deployment = new Deployment(nodeHost(parts), settings, withSiteHosts(hosts, record.servers));
-  const server = gatewayServer(deployment);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(new UserError({ what: `${host}:${port}`, why: error.message, next: "set MCP_HOST or MCP_PORT", exitCode: 2 })),
-    );
-    server.listen(port, host, resolve);
-  });
-  const listening = server.address();
-  if (typeof listening === "object" && listening !== null) address.port = listening.port;
+  const deployment = new Deployment(nodeHost(parts), settings, hosts);
+  const gateway = new Gateway(deployment);
+  const server = gatewayServer(gateway);
+  await listening(server, { host, port, next: "set MCP_HOST or MCP_PORT" });
+  const browserPort = record.browser_port;
+  if (browserPort !== undefined)
+    await listening(gatewayServer(gateway, "browser"), { host, port: browserPort, next: "change browser_port in GATEWAY_RECORD" });
+  const bound = server.address();
+  if (typeof bound === "object" && bound !== null) address.port = bound.port;
   process.stderr.write(`gateway ${record.name}: listening on port ${address.port}\n`);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
   await untilStarted(deployment);
@@ -79,9 +81,11 @@ function addressForServers({ host, port }: { host: string; port: number }): stri
   return isOwnMachine ? `http://${host === "::1" ? "[::1]" : host}:${port}` : `http://gateway:${port}`;
 }
 
-function withSiteHosts(hosts: HostRules, servers: readonly { label?: string }[]): HostRules {
-  const labels = servers.flatMap(({ label }) => (label === undefined ? [] : [`${label}.localhost`]));
-  return { ...hosts, names: [...hosts.names, ...labels] };
+function listening(server: Server, { host, port, next }: { host: string; port: number; next: string }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(new UserError({ what: `${host}:${port}`, why: error.message, next, exitCode: 2 })));
+    server.listen(port, host, resolve);
+  });
 }
 
 function listenAddress(): { host: string; port: number } {

@@ -1,10 +1,9 @@
 import http from "node:http";
 import { bodyTooSlow, severalHosts } from "@agent-env/protocol";
 import { getRequestListener } from "@hono/node-server";
-import type { Deployment } from "../../core/deployment/deployment.ts";
-import { Gateway } from "../../core/gateway.ts";
+import type { Gateway } from "../../core/gateway.ts";
 import { PROXY_IDLE_MS, replyError } from "../../core/proxy/forward.ts";
-import { ClientFault, type Field } from "../../core/seam.ts";
+import { ClientFault, type Field, type In } from "../../core/seam.ts";
 import { createApp } from "../../routes/app.ts";
 import { BODY_SILENCE_MS } from "../body-silence.ts";
 import { bugLine } from "../bug.ts";
@@ -17,9 +16,12 @@ const MAX_HEADER_BYTES = 262_144;
 const HEAD_MS = 60_000;
 const CLOSE: readonly Field[] = [["connection", "close"]];
 
-/** The gateway's HTTP server. The hot paths go from `node:http` straight into the core, all others through the app. */
-export function gatewayServer(deployment: Deployment): http.Server {
-  const gateway = new Gateway(deployment);
+/**
+ * The gateway's HTTP server, or, by the door `browser`, the one that serves sites alone. The hot paths go from `node:http` straight
+ * into the core, all others through the app.
+ */
+export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): http.Server {
+  const { deployment } = gateway;
   const app = createApp(gateway);
   const server = http.createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -33,7 +35,7 @@ export function gatewayServer(deployment: Deployment): http.Server {
   server.maxHeadersCount = 0;
 
   const serve = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
-    const request = new NodeIn(message);
+    const request = new NodeIn(message, door);
     const answer = new NodeOut(response);
     try {
       if (request.headers().filter(([name]) => name === "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);

@@ -3,6 +3,7 @@ import https from "node:https";
 import type { Duplex } from "node:stream";
 import { Fault, type FaultKind, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import { isFinalStatus, notAStatus } from "../final-status.ts";
+import { isReadableCoding, pumpedDecoded } from "./decoded.ts";
 import { fieldsOf, NodeIn, pumped } from "./in.ts";
 
 const CONNECT_MS = 10_000;
@@ -67,7 +68,7 @@ export function clientRequest(request: UpRequest, { isShared }: { isShared: bool
     port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
     method: request.method,
     path: url.href.slice(url.origin.length),
-    headers: ["host", url.host, ...withFraming(request).flat()],
+    headers: ["host", request.host ?? url.host, ...withFraming(request).flat()],
     setDefaultHeaders: false,
   };
   return secure ? https.request(options) : http.request(options);
@@ -135,6 +136,14 @@ export class NodeUpResponse implements UpResponse {
 
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
     return pumped(this.#message, take);
+  }
+
+  get isReadable(): boolean {
+    return isReadableCoding(this.header("content-encoding"));
+  }
+
+  pumpDecoded(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    return pumpedDecoded(this.#message, this.header("content-encoding"), take);
   }
 
   discard(): void {

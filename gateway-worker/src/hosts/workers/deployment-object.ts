@@ -6,6 +6,7 @@ import { Deployment } from "../../core/deployment/deployment.ts";
 import { servingKey } from "../../core/deployment/serving-key.ts";
 import { resume, StartFailed, start } from "../../core/deployment/start.ts";
 import { Gateway } from "../../core/gateway.ts";
+import type { NoteDefect } from "../../core/proxy/site/defects.ts";
 import { settingsFrom } from "../../core/settings.ts";
 import { pause } from "../../core/timing.ts";
 import type { View } from "../../core/view.ts";
@@ -69,6 +70,12 @@ export class DeploymentObject extends DurableObject<Environment> {
   async openPage(deployment: string, value: string): Promise<PageCaller | null> {
     const served = await this.#serve(deployment);
     return served?.deployment.pages.open(value) ?? null;
+  }
+
+  /** Counts what a site does that a prefix can't carry. */
+  async noteDefect(deployment: string, ...defect: Parameters<NoteDefect>): Promise<void> {
+    const served = await this.#serve(deployment);
+    served?.deployment.noteDefect(...defect);
   }
 
   async #serve(id: string): Promise<Served | null> {

@@ -21,6 +21,8 @@ export class WorkersIn implements In {
   readonly host: string;
   readonly path: string;
   readonly base: string;
+  readonly pageBase: string;
+  readonly door = "callers";
   readonly sharesOrigin: boolean;
   readonly peer: string | undefined;
   readonly hasBody: boolean;
@@ -37,6 +39,7 @@ export class WorkersIn implements In {
     this.host = url.host;
     this.path = path.startsWith("/") ? path : `/${path}`;
     this.base = place.base;
+    this.pageBase = place.pageBase ?? place.base;
     this.sharesOrigin = !place.hasOwnHost;
     this.peer = request.headers.get("cf-connecting-ip") ?? undefined;
     this.hasBody = request.body !== null && request.headers.get("content-length") !== "0";

@@ -4,6 +4,7 @@ import { isLoopback, isServedHost } from "../../core/auth/origin.ts";
 import type { Pages } from "../../core/auth/pages.ts";
 import { gates, isBytes, replyUnadmitted, serveBytes } from "../../core/gateway.ts";
 import { Bytes } from "../../core/proxy/bytes.ts";
+import type { NoteDefect } from "../../core/proxy/site/defects.ts";
 import { type Route, route } from "../../core/route.ts";
 import type { Host } from "../../core/seam.ts";
 import type { View } from "../../core/view.ts";
@@ -12,7 +13,7 @@ import { passingDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
-import { edgeHosts, locate, type Place } from "./locate.ts";
+import { edgeHosts, locate, type Place, strayPlace } from "./locate.ts";
 import { pagesBy } from "./pages.ts";
 import { readRecord } from "./records.ts";
 
@@ -37,7 +38,7 @@ export default {
     // two Host lines come as one, joined by a comma
     const url = URL.parse(request.url);
     if (url === null) return errorResponse(severalHosts());
-    const place = locate(url, env);
+    const place = strayPlace(request, url, env) ?? locate(url, env);
     const record = place === null ? null : await readRecord(env, place.deployment);
     if (!isServedHost(edgeHosts(env, record), url.host)) return errorResponse(foreignHost());
     if (place === null || record === null) return errorResponse(unknownDeployment(place?.deployment ?? ""));
@@ -51,18 +52,28 @@ export default {
 
     const out = new WorkersOut(request);
     const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record: () => record, out });
-    const serving = served({ host, gate: gateOf(place, view), pages: pagesBy(object, place.deployment), view, to, request: incoming, out });
+    const note: NoteDefect = (site, kind, at) => context.waitUntil(object.noteDefect(place.deployment, site, kind, at));
+    const serving = served({
+      host,
+      note,
+      gate: gateOf(place, view),
+      pages: pagesBy(object, place.deployment),
+      view,
+      to,
+      request: incoming,
+      out,
+    });
     context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
     return await out.response;
   },
 } satisfies ExportedHandler<Environment>;
 
-type Serving = { host: Host; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
+type Serving = { host: Host; note: NoteDefect; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
 
-async function served({ host, gate, pages, view, to, request, out }: Serving): Promise<void> {
+async function served({ host, note, gate, pages, view, to, request, out }: Serving): Promise<void> {
   const admission = await gate.admit({ view, need: to.need, request, pages });
   if (!("caller" in admission)) return replyUnadmitted(admission, request, out);
-  await serveBytes(new Bytes(host, { reached }), view, { ...to, ...admission }, request, out);
+  await serveBytes(new Bytes(host, { note, reached }), view, { ...to, ...admission }, request, out);
 }
 
 /** Callers without tokens are this machine's: where the platform says who asks, nobody else is. */

@@ -1,11 +1,18 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
 import { hostName, servesAnyHost } from "../../core/auth/origin.ts";
+import { strayFrom } from "../../core/proxy/site/stray.ts";
 import { listOf } from "../../core/settings.ts";
 import type { HostRules } from "../../core/view.ts";
 import type { Environment } from "./environment.ts";
 
 /** Which deployment a request is for, what of its path lies before the deployment's own, and whether the host is its alone. */
-export type Place = { readonly deployment: string; readonly base: string; readonly hasOwnHost: boolean };
+export type Place = {
+  readonly deployment: string;
+  readonly base: string;
+  readonly hasOwnHost: boolean;
+  /** What the paths of its pages have before them, where this request left that. */
+  readonly pageBase?: string;
+};
 
 /** One label deep, `*.localhost` is loopback by standard. */
 const LOCAL_DOMAIN = "localhost";
@@ -25,10 +32,20 @@ export function locate(url: URL, env: Environment): Place | null {
 
 /** The `Host` values that are answered for a deployment: where callers need no token only those of this machine. */
 export function edgeHosts(env: Environment, record: DeploymentRecord | null): HostRules {
-  if (record?.auth.mode === "open") return { any: false, names: [], suffixes: [LOCAL_DOMAIN] };
+  const label = record?.deployment_id ?? null;
+  if (record?.auth.mode === "open") return { any: false, names: [], suffixes: [LOCAL_DOMAIN], label };
   const domains = listOf(env.GATEWAY_DOMAINS).map((domain) => domain.toLowerCase());
   const more = record?.hosts.map((name) => name.toLowerCase()) ?? [];
-  return { any: record !== null && servesAnyHost(record), names: [...domains, ...more], suffixes: [...domains, LOCAL_DOMAIN] };
+  return { any: record !== null && servesAnyHost(record), names: [...domains, ...more], suffixes: [...domains, LOCAL_DOMAIN], label };
+}
+
+/** The deployment of a request that left the prefix of its site: its `Referer` says which. Null for all others. */
+export function strayPlace(request: Request, url: URL, env: Environment): Place | null {
+  if (deploymentOfHost(hostName(url.host), env) !== null) return null;
+  const referer = request.headers.get("referer") ?? undefined;
+  const from = strayFrom({ method: request.method, origin: url.origin, path: url.pathname, referer });
+  if (from === null || from.deployment === null) return null;
+  return { deployment: from.deployment, base: "", hasOwnHost: false, pageBase: from.base };
 }
 
 function deploymentOfHost(name: string, env: Environment): string | null {

@@ -90,6 +90,20 @@ export class WorkersUpResponse implements UpResponse {
     return pumped(this.#response.body, take);
   }
 
+  /** The runtime decodes gzip and br where a body is read. */
+  get isReadable(): boolean {
+    return ["identity", "gzip", "br", "deflate"].includes(this.#coding);
+  }
+
+  pumpDecoded(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    const { body } = this.#response;
+    return pumped(this.#coding === "deflate" && body !== null ? body.pipeThrough(new DecompressionStream("deflate")) : body, take);
+  }
+
+  get #coding(): string {
+    return (this.header("content-encoding") ?? "identity").trim().toLowerCase();
+  }
+
   discard(): void {
     void this.#response.body?.cancel();
   }
