@@ -1,5 +1,5 @@
 import { ROLE_HEADER } from "@agent-env/protocol";
-import { withoutCredentials } from "../auth/credentials.ts";
+import { setsPageCookie, withoutCredentials } from "../auth/credentials.ts";
 import { HOPS_FIELD, hopsOf } from "../route.ts";
 import type { Field, In } from "../seam.ts";
 import { timeFields, UNIVERSE_FIELD } from "../universe-time.ts";
@@ -56,7 +56,7 @@ export function inward(request: In, caller: { readonly role: string; readonly pr
   return fields;
 }
 
-/** The fields of an answer as the client gets them. */
+/** The fields of an answer as the client gets them: no server sets a cookie of the gateway's. */
 export function outward(fields: readonly Field[]): Field[] {
-  return endToEnd(fields).filter(([name]) => !OURS_OUTWARD.has(name));
+  return endToEnd(fields).filter(([name, value]) => !OURS_OUTWARD.has(name) && !(name === "set-cookie" && setsPageCookie(value)));
 }
