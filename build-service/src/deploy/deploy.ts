@@ -6,7 +6,7 @@ import { envProvider } from "../providers/env/registry.ts";
 import { NoRoom, type SandboxSession, type SessionSpec } from "../providers/sandbox/provider.ts";
 import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import { canDeploy } from "../types/can-deploy.ts";
-import type { DeployContext, Deployment, DeployOptions } from "./deployment.ts";
+import type { DeployContext, Deployment, DeployOptions, LeftUp } from "./deployment.ts";
 import { mcpUrl } from "./gateway-answers.ts";
 import { findLeftoverThings, removeLeftovers } from "./gc.ts";
 import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
@@ -54,7 +54,22 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
     for (const left of leftUp) {
       context.emit({ kind: "log", entry: deploymentId, level: "warning", message: `still up: ${left.kind} ${left.name}: ${left.reason}` });
     }
-    throw error;
+    throw leftUp.length === 0 ? error : new LeftBehind(deploymentId, leftUp, error);
+  }
+}
+
+/** A deploy that failed, and of which something could not be removed. Why it failed is its cause. */
+export class LeftBehind extends UserError {
+  constructor(deploymentId: string, leftUp: readonly LeftUp[], cause: unknown) {
+    const reasons = leftUp.map(({ kind, name, reason }) => `still up: ${kind} ${name}: ${reason}`);
+    super(
+      {
+        what: cause instanceof Error ? cause.message : String(cause),
+        why: [...(cause instanceof UserError ? [cause.why] : []), ...reasons].join("\n"),
+        next: `agent-env env stop ${deploymentId}`,
+      },
+      { cause },
+    );
   }
 }
 

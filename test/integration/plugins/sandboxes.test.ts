@@ -96,6 +96,20 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
     await expectNothingLeft();
   });
 
+  test("B12 a chain ends where what a link had started can't be removed, and says what is up", { timeout: MANY_COMMANDS_MS }, async () => {
+    const locked = agentEnv({ ...NO_DOCKER, YARD_LOCKED: "1", AGENT_ENV_STATE_DIR: cli.stateDir }, project.path);
+    const { exitCode, out } = await locked.run("run", "bundle", "--task", "tend", "--sandbox", "swamp,yard");
+    locked.remove();
+    expect(exitCode).toBe(1);
+    const [id = "", ...others] = yardFolders();
+    expect(others).toEqual([]);
+    expect(out).toContain(
+      `  step "deploy": stuck in the mud: deep\n    still up: folder ${cli.stateDir}/yard/${id}: the yard is locked\n    Next: agent-env env stop ${id}\n`,
+    );
+    expect(await cli.run("gc")).toMatchObject({ exitCode: 0, out: expect.stringMatching(/removed 1 of 1\n$/) });
+    await expectNothingLeft();
+  });
+
   test("B12 a deployment that stays is stopped by its id, and where its plugin is gone nothing is pretended", {
     timeout: MANY_COMMANDS_MS,
   }, async () => {
