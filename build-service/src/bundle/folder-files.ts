@@ -1,4 +1,4 @@
-import { accessSync, constants, type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { closeSync, type Dirent, lstatSync, openSync, readdirSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
@@ -147,7 +147,7 @@ function visitFile(walk: Walk, { disk, path }: Item, stats: Stats): void {
     return;
   }
   try {
-    accessSync(disk, constants.R_OK);
+    closeSync(openSync(disk, "r"));
     walk.files.push({ path, disk, executable: (stats.mode & 0o100) !== 0 });
   } catch (error) {
     problem(walk, "special", path, `can't be read: ${ioReason(error)}`);

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
+import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { foldName, type Problem } from "@agent-env/protocol";
 import { byCodePoint } from "./code-points.ts";
@@ -22,11 +22,12 @@ export type Listing = { readonly items: readonly Item[]; readonly problems: read
 export function listFolder(disk: string, shown: string): Listing {
   const items: Item[] = [];
   const problems: Problem[] = [];
-  for (const raw of namesIn(disk, shown, problems)) {
+  for (const dirent of direntsIn(disk, shown, problems)) {
+    const raw = dirent.name;
     if (isLeftover(raw)) continue;
     const name = raw.normalize("NFC");
     const path = shown === "" ? name : `${shown}/${name}`;
-    const item = itemAt(join(disk, raw), raw);
+    const item = itemAt(join(disk, raw), dirent);
     if (typeof item === "string") problems.push({ code: "special", path: shownText(path), message: item });
     else items.push({ name, path, disk: join(disk, raw), what: item.isDirectory() ? "folder" : "file" });
   }
@@ -39,22 +40,22 @@ export function withoutDotNames(items: readonly Item[]): Item[] {
   return items.filter(({ name }) => !name.startsWith("."));
 }
 
-function namesIn(disk: string, shown: string, problems: Problem[]): string[] {
+function direntsIn(disk: string, shown: string, problems: Problem[]): Dirent[] {
   try {
-    return readdirSync(disk);
+    return readdirSync(disk, { withFileTypes: true });
   } catch (error) {
     problems.push({ code: "special", path: shownText(shown), message: `can't be read: ${ioReason(error)}` });
     return [];
   }
 }
 
-function itemAt(disk: string, name: string): Stats | string {
+function itemAt(disk: string, dirent: Dirent): Stats | string {
   try {
     const stats = statSync(disk);
     return stats.isDirectory() || stats.isFile() ? stats : "is neither a file nor a folder";
   } catch (error) {
-    const reason = missingReason(name, error);
-    return lstatSync(disk, { throwIfNoEntry: false })?.isSymbolicLink() ? `is a broken link: ${reason}` : `can't be read: ${reason}`;
+    const reason = missingReason(dirent.name, error);
+    return dirent.isSymbolicLink() ? `is a broken link: ${reason}` : `can't be read: ${reason}`;
   }
 }
 
