@@ -49,6 +49,20 @@ describe("one Worker serves many deployments", () => {
     await shop.close();
   });
 
+  test("N5 a shortened label is read from the record of the deployment that stands in it", async () => {
+    const site = await recorder({ card: () => ({ status: 200, body: card("my_shop") }) });
+    const server = { name: "my_shop", kind: "website" as const, url: site.url, frontend_url: site.url };
+    const gateway = await startWorkerHost({
+      record: (deployment) => ({ servers: [{ ...server, label: `myshop--${deployment}-0123abcd` }] }),
+    });
+    const status = async (label: string) => (await rawTo(gateway.port, "/x", { headers: { host: `${label}.localhost` } })).status;
+    expect([await status(`myshop--${gateway.deployment}-0123abcd`), site.received.at(-1)?.target]).toEqual([200, "/x"]);
+    expect([await status(`myshop--${gateway.deployment}-ffffffff`), await status(`other--${gateway.deployment}-0123abcd`)]).toEqual([
+      404, 404,
+    ]);
+    await site.close();
+  });
+
   test("an unknown deployment is 404, a foreign Host 403", async () => {
     const { port } = await startWorkerHost({ record: { servers: [] } });
     const ask = async (path: string, host?: string) => (await rawTo(port, path, host === undefined ? {} : { headers: { host } })).status;

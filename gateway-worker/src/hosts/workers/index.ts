@@ -1,6 +1,6 @@
-import { foreignHost, type GatewayError, openElsewhere, severalHosts, unknownDeployment } from "@agent-env/protocol";
+import { type DeploymentRecord, foreignHost, type GatewayError, openElsewhere, severalHosts, unknownDeployment } from "@agent-env/protocol";
 import type { Gate } from "../../core/auth/gate.ts";
-import { isLoopback, isServedHost } from "../../core/auth/origin.ts";
+import { hostName, isLoopback, isServedHost } from "../../core/auth/origin.ts";
 import type { Pages } from "../../core/auth/pages.ts";
 import { gates, isBytes, replyUnadmitted, serveBytes } from "../../core/gateway.ts";
 import { Bytes } from "../../core/proxy/bytes.ts";
@@ -38,8 +38,7 @@ export default {
     // two Host lines come as one, joined by a comma
     const url = URL.parse(request.url);
     if (url === null) return errorResponse(severalHosts());
-    const place = strayPlace(request, url, env) ?? locate(url, env);
-    const record = place === null ? null : await readRecord(env, place.deployment);
+    const { place, record } = await deployedAt(url, strayPlace(request, url, env) ?? locate(url, env), env);
     if (!isServedHost(edgeHosts(env, record), url.host)) return errorResponse(foreignHost());
     if (place === null || record === null) return errorResponse(unknownDeployment(place?.deployment ?? ""));
     if (record.auth.mode === "open" && isFromElsewhere(request)) return errorResponse(openElsewhere());
@@ -67,6 +66,20 @@ export default {
     return await out.response;
   },
 } satisfies ExportedHandler<Environment>;
+
+/** The record of what a request names. In a shortened label the deployment stands before its hash; the record says whether it does. */
+async function deployedAt(
+  url: URL,
+  place: Place | null,
+  env: Environment,
+): Promise<{ place: Place | null; record: DeploymentRecord | null }> {
+  const record = place === null ? null : await readRecord(env, place.deployment);
+  const shorter = place?.hasOwnHost === true && record === null ? /^(.+)-[0-9a-f]{8}$/.exec(place.deployment)?.[1] : undefined;
+  if (place === null || shorter === undefined) return { place, record };
+  const other = await readRecord(env, shorter);
+  const isOurs = other?.servers.some(({ label }) => label === hostName(url.host).split(".")[0]) === true;
+  return isOurs ? { place: { ...place, deployment: shorter }, record: other } : { place, record };
+}
 
 type Serving = { host: Host; note: NoteDefect; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
 

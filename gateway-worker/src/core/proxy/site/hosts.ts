@@ -12,6 +12,11 @@ export function siteOfHost(view: View, request: In): { readonly site: string } |
   return label === null || label === view.hosts.label || view.hosts.any || view.hosts.names.includes(name) ? null : "unknown";
 }
 
+/** A front end that the gateway reaches by an alias of its own is told the name that its browsers use (3-wire §topology). */
+export function hostFor(site: string, frontendUrl: string): { readonly host?: string } {
+  return new URL(frontendUrl).hostname === `origin-${site}` ? { host: `${site}-website-frontend` } : {};
+}
+
 /** On the browser's own network a site has two names, and the gateway none (3-wire §topology). */
 function siteOfBrowserHost(view: View, name: string): { readonly site: string } | null {
   for (const site of view.sites.keys())

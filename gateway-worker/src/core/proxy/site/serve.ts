@@ -10,6 +10,7 @@ import { askedForPages, pageFields, pageIn, policyIn, unchangedFields } from "./
 import { losesSecure, siteCookies } from "./cookies.ts";
 import type { NoteDefect } from "./defects.ts";
 import { siteOutward } from "./headers.ts";
+import { hostFor } from "./hosts.ts";
 import { HtmlRewriter } from "./html-rewriter.ts";
 import type { SitePlace } from "./place.ts";
 
@@ -49,7 +50,7 @@ export async function serveSite(
       body: request.hasBody ? request : null,
       passesOn: request,
       idleMs: PROXY_IDLE_MS,
-      ...hostOf(name, site),
+      ...hostFor(name, site.frontendUrl),
     },
     outward: (fields) => {
       if (fields.some(([field, value]) => field === "set-cookie" && losesSecure(value, place))) noteHere("insecure-cookie");
@@ -67,11 +68,6 @@ export async function serveSite(
 
 function placeOf(site: SiteView, target: SiteRoute, request: In): SitePlace {
   return { outerOrigin: `${request.scheme}://${request.host}`, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
-}
-
-/** A front end that the gateway reaches by an alias of its own is told the name that its browsers use (3-wire §topology). */
-function hostOf(name: string, { frontendUrl }: SiteView): { host?: string } {
-  return new URL(frontendUrl).hostname === `origin-${name}` ? { host: `${name}-website-frontend` } : {};
 }
 
 function siteInward(fields: readonly Field[], prefix: string): Field[] {
