@@ -65,7 +65,11 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
   beforeEach(() => {
     cli = agentEnv(NO_DOCKER, project.path);
   });
-  afterEach(() => cli.remove());
+  afterEach(async () => {
+    // What a failed test left.
+    for (const pid of await processesOf(cli.stateDir)) process.kill(pid, "SIGKILL");
+    cli.remove();
+  });
   afterAll(() => project[Symbol.dispose]());
 
   test("P4 B1.1 deploy an env, which a verifier reaches, and it is torn down", async () => {
