@@ -2,7 +2,7 @@ import type { Problem, ProblemCode } from "@agent-env/protocol";
 import { type CardScan, scanCards } from "../images/card-scan/scan.ts";
 import type { AcceptContext, ProblemPlace } from "../types/accept-context.ts";
 import { EnvironmentName } from "../types/environment-name.ts";
-import { type Registry, whyUnavailable } from "../types/registry.ts";
+import { findEnvProvider, type Registry, whyUnavailable } from "../types/registry.ts";
 import { insteadOfStoredName } from "../types/stored-names.ts";
 import type { Fields, FieldValue, KeyKind } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
@@ -47,7 +47,7 @@ export function acceptContext(options: {
   async function acceptedEnv({ namedBy }: { readonly namedBy: string | null }): Promise<Fields> {
     const { environment_name: _declared, ...fields } = accepted();
     const provider = config["env_provider_type"] ?? "gateway";
-    if (typeof provider === "string" && !Object.hasOwn(registry.envProviders, provider)) {
+    if (typeof provider === "string" && findEnvProvider(registry, provider) === undefined) {
       const names = Object.keys(registry.envProviders).sort();
       const why = whyUnavailable(registry, "env provider", provider);
       problem(

@@ -1,6 +1,6 @@
 import type { Problem } from "@agent-env/protocol";
 import { deployRefusals, envShape, type NamedServer } from "../types/can-deploy.ts";
-import type { Registry } from "../types/registry.ts";
+import { findEnvProvider, type Registry } from "../types/registry.ts";
 import type { EnvType, Fields } from "../types/type.ts";
 import { tomlPath } from "./bundle.ts";
 import type { CheckedEntity } from "./checked.ts";
@@ -33,7 +33,7 @@ export function namedServers(type: EnvType, fields: Fields, childName: (ref: unk
 /** What makes an env's provider unable to deploy it, as problems of its entry (B6). */
 export function deployProblems(entity: CheckedEntity, registry: Registry, childName: (ref: unknown) => string | null): Problem[] {
   const { entry, type } = entity.resolved;
-  const provider = registry.envProviders[String(entity.fields["env_provider_type"])];
+  const provider = findEnvProvider(registry, String(entity.fields["env_provider_type"]));
   if (type.kind !== "env" || provider === undefined) return [];
   const servers = namedServers(type, entity.fields, childName);
   return deployRefusals({ provider, type: type.type, shape: envShape(type), servers }).map(({ code, server, reason }) => {

@@ -94,6 +94,18 @@ describe("bad input", () => {
     expect(err).toContain("unknown command 'runn'");
   });
 
+  test.each(["constructor", "__proto__", "toString"])("the command %s is unknown, as what every object has is no command", async (name) => {
+    expect(await cli(name)).toMatchObject({ exitCode: 2, err: expect.stringContaining(`unknown command '${name}'`) });
+  });
+
+  test("an id too long for any store is refused as one, not looked for on the disk", async () => {
+    writeFileSync(join(folder, "Dockerfile"), "FROM scratch\n");
+    const id = "x".repeat(5000);
+    const { exitCode, err } = await cli("image", "put", "--id", id, "--dockerfile", "Dockerfile");
+    expect(err).toContain("bytes, and 4071 is the most");
+    expect(exitCode).toBe(1);
+  });
+
   test("a missing bundle says what it could have been", async () => {
     const { exitCode, err } = await cli("run", "helo");
     expect(err).toBe(

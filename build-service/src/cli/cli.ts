@@ -131,7 +131,8 @@ function settingsFor({ cwd, env, err }: ProcessIo, option: string | null): Setti
 }
 
 function commandsFor(argv: readonly string[]): (() => Promise<AddCommand>)[] {
-  const named = COMMANDS[argv[0] ?? ""];
+  const [name = ""] = argv;
+  const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   return named === undefined ? Object.values(COMMANDS) : [named];
 }
 

@@ -16,6 +16,7 @@ test.each([
   ["armhf", "linux/arm/v7"],
   ["armel", "linux/arm/v6"],
   ["windows/amd64", "windows/amd64"],
+  ["linux/constructor", "linux/constructor"],
 ])("B2 the platform %s is %s", (text, name) => {
   expect(platformOf(text, "--platform")).toBe(name);
 });

@@ -1,17 +1,19 @@
 import { UserError } from "@agent-env/protocol";
 
 /** Other names of the same architectures (4-bundle §10.7). */
-const ARCHITECTURES: Readonly<Record<string, string>> = {
-  x86_64: "amd64",
-  "x86-64": "amd64",
-  aarch64: "arm64",
-  i386: "386",
-  i686: "386",
-  armhf: "arm/v7",
-  armel: "arm/v6",
-  armv7l: "arm/v7",
-  armv6l: "arm/v6",
-};
+const ARCHITECTURES = new Map(
+  Object.entries({
+    x86_64: "amd64",
+    "x86-64": "amd64",
+    aarch64: "arm64",
+    i386: "386",
+    i686: "386",
+    armhf: "arm/v7",
+    armel: "arm/v6",
+    armv7l: "arm/v7",
+    armv6l: "arm/v6",
+  }),
+);
 
 /** The platform of this machine, as its processes have it. */
 export function machinePlatform(machine: { readonly platform: string; readonly arch: string } = process): string {
@@ -35,7 +37,7 @@ export function platformOf(text: string, from: string): string {
       exitCode: 2,
     });
   }
-  const name = ARCHITECTURES[architecture] ?? architecture;
+  const name = ARCHITECTURES.get(architecture) ?? architecture;
   if (name !== "arm") return `${system}/${name}`;
   return `${system}/arm/${variant === undefined ? "v7" : variant.startsWith("v") ? variant : `v${variant}`}`;
 }

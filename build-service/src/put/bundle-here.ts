@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Kind, Refused } from "@agent-env/protocol";
 import { KIND_FOLDERS, KIND_OF } from "../bundle/bundle.ts";
@@ -34,7 +34,7 @@ export function lookupHere(folders: readonly string[]): Lookup {
 
 function hasEntry(kind: Kind, name: string, folder: string): boolean {
   return KIND_FOLDERS.filter((kindFolder) => KIND_OF[kindFolder] === kind).some((kindFolder) =>
-    statSync(join(folder, kindFolder, `${name}${FILE_SUFFIX[kindFolder] ?? ""}`), { throwIfNoEntry: false }),
+    existsSync(join(folder, kindFolder, `${name}${FILE_SUFFIX[kindFolder] ?? ""}`)),
   );
 }
 

@@ -36,6 +36,13 @@ test("B5 an unknown type, step or provider says why a plugin that has it isn't i
   ]);
 });
 
+test("B5 a provider named as what every object has is unknown", async () => {
+  const tree = { "envs/a/env.toml": `${environment}env_provider_type = "constructor"\n`, "envs/a/Dockerfile": "FROM scratch\n" };
+  expect(await checkedLines(tree)).toEqual([
+    'unknown-provider envs/a: env.toml: env_provider_type: there is no provider "constructor": installed are gateway, server',
+  ]);
+});
+
 test("a step type of the registry is checked, referenced and stored like one that is built in", async () => {
   const [deploy] = BUILT_IN.steps;
   if (deploy === undefined) throw new Error("no step is built in");

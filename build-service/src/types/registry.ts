@@ -43,6 +43,11 @@ export function findType({ types }: Registry, kind: Kind, type: string): BundleT
   return types.find((candidate) => candidate.kind === kind && candidate.type === type);
 }
 
+/** What the environment provider of that name can do, or undefined. */
+export function findEnvProvider({ envProviders }: Registry, name: string): EnvProviderCapabilities | undefined {
+  return Object.hasOwn(envProviders, name) ? envProviders[name] : undefined;
+}
+
 /** The names of a kind's types that a toml can have, sorted, for messages. */
 export function typeNames({ types }: Registry, kind: Kind): string[] {
   return types
