@@ -1,6 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { shownText } from "../bundle/shown.ts";
 import type { EnvProvider } from "../providers/env/provider.ts";
 import type { SandboxProvider } from "../providers/sandbox/provider.ts";
 import type { StepType } from "../run/steps/step.ts";
@@ -31,31 +33,58 @@ export type Loaded =
   | { readonly what: "sandboxProvider"; readonly provider: SandboxProvider }
   | { readonly what: "command"; readonly command: PluginCommand };
 
+const LOAD_BUDGET_MS = 30_000;
+
 export type LoadFailure = { readonly code: StatusCode; readonly why: string };
 
 /**
  * The module of a contribution, `<path>` or `<path>#<export>` in its package's folder. What it lacks, or why it can't be
  * loaded, is a value: one that fails is named, and everything else works (5-run §13.3).
  */
-export async function loadContribution(contribution: Contribution, folder: string): Promise<Loaded | LoadFailure> {
-  const value = await exportOf(contribution, folder);
+export async function loadContribution(
+  contribution: Contribution,
+  folder: string,
+  budgetMs: number = LOAD_BUDGET_MS,
+): Promise<Loaded | LoadFailure> {
+  const value = await exportOf(contribution, folder, budgetMs);
   if ("code" in value) return value;
-  return loadedAs(contribution, value.found);
+  try {
+    return loadedAs(contribution, value.found);
+  } catch (error) {
+    // Members that are computed may throw whatever they like when they are looked at.
+    return invalid(contribution, `looking at it throws: ${thrownText(error)}`);
+  }
 }
 
-async function exportOf(contribution: Contribution, folder: string): Promise<{ readonly found: unknown } | LoadFailure> {
+async function exportOf(contribution: Contribution, folder: string, budgetMs: number): Promise<{ readonly found: unknown } | LoadFailure> {
   const [path = "", name = "default"] = contribution.path.split("#");
   const file = fileOf(folder, path);
   if (file === null) return failed(contribution, `${path} is no file of the package`);
   let module: Readonly<Record<string, unknown>>;
   try {
-    module = await import(pathToFileURL(file).href);
+    module = await imported(file, budgetMs);
   } catch (error) {
     // Whatever a plugin's own code throws while it is loaded is that plugin's failure, and told as such.
-    return failed(contribution, error instanceof Error ? error.message : String(error));
+    return failed(contribution, thrownText(error));
   }
   if (name in module) return { found: module[name] };
   return invalid(contribution, name === "default" ? `${path} has no default export` : `${path} exports no ${name}`);
+}
+
+/** A module that waits for what never comes would else hold up every command. */
+async function imported(file: string, budgetMs: number): Promise<Readonly<Record<string, unknown>>> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it was not done after ${budgetMs / 1000} s`)), budgetMs);
+  try {
+    return await Promise.race([import(pathToFileURL(file).href), tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What was thrown, in one line; it may be anything. */
+function thrownText(thrown: unknown): string {
+  return shownText(thrown instanceof Error ? thrown.message : inspect(thrown));
 }
 
 function fileOf(folder: string, path: string): string | null {
