@@ -74,3 +74,17 @@ export const messageTooLarge = (limitBytes: number): GatewayError => gatewayErro
 export const unknownCoding = (coding: string): GatewayError =>
   gatewayError(415, `content coding ${JSON.stringify(coding)} isn't read here`);
 export const upgradeAtMcp = (): GatewayError => gatewayError(400, "an MCP endpoint takes no Upgrade through the gateway");
+/** A request to the edge gateway whose host and path name no deployment. */
+export const noDeployment = (): GatewayError =>
+  gatewayError(404, "this request names no deployment: ask at /d/<deployment>/…, or at the deployment's own host");
+/** A deployment that was there, and won't be again. Its servers aren't contacted any more. */
+export const endedDeployment = (id: string, how: string): GatewayError => gatewayError(410, `Deployment ${id} ${how}`);
+/** A deployment whose stored record is none. `field`: where in it; empty: all of it. */
+export const brokenRecord = (id: string, field: string): GatewayError =>
+  gatewayError(500, `Deployment ${id} has a record that can't be read${field === "" ? "" : `, at ${field}`}: deploy it again`);
+/** Neither KV nor R2 answers, and nothing is known of the deployment. */
+export const recordsAway = (id: string): GatewayError =>
+  gatewayError(503, `the record of deployment ${id} can't be read at the moment`, [["retry-after", "1"]]);
+/** A fault of the gateway's own, in one deployment. */
+export const deploymentBroke = (id: string): GatewayError =>
+  gatewayError(500, `the gateway failed to serve deployment ${id}: its log says why`, [["retry-after", "1"]]);

@@ -1,6 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { DeploymentRecord } from "@agent-env/protocol";
-import { unknownDeployment } from "@agent-env/protocol";
+import { type DeploymentRecord, type GatewayError, noDeployment } from "@agent-env/protocol";
 import type { PageCaller, PageCookie, Pages } from "../../core/auth/pages.ts";
 import { Deployment } from "../../core/deployment/deployment.ts";
 import { servingKey } from "../../core/deployment/serving-key.ts";
@@ -16,12 +15,23 @@ import type { Environment } from "./environment.ts";
 import { workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
 import { edgeHosts, locate } from "./locate.ts";
-import { readRecord } from "./records.ts";
+import { type RecordRead, readRecord } from "./records.ts";
 import { workersSql } from "./sql.ts";
 
 /** With nobody asking, a deployment that doesn't come up is left alone after this long, until the next request. */
 const TRY_FOR_MS = 600_000;
 const TRY_AGAIN_MS = 1_000;
+/** An alarm can't be set for any time: an end that is further away is looked at again by then. */
+const LOOK_AGAIN_MS = 86_400_000;
+
+/** Under these keys the object keeps whose it is, and the newest revision that it was served by. */
+const ID = "deployment";
+const REVISION = "revision";
+
+/** Why a deployment isn't served. */
+type Unserved = { readonly problem: GatewayError };
+/** The same, as it goes from the object to the Worker. */
+export type Refusal = Pick<GatewayError, "status" | "body">;
 
 type Served = {
   readonly deployment: Deployment;
@@ -42,52 +52,84 @@ export class DeploymentObject extends DurableObject<Environment> {
   /** Answers what needs the deployment: MCP, guarded bodies, and all routes but pages and raw APIs. */
   override async fetch(request: Request): Promise<Response> {
     const place = locate(new URL(request.url), this.env);
-    const served = place === null ? null : await this.#serve(place.deployment);
-    if (place === null || served === null) return Response.json(unknownDeployment(place?.deployment ?? "").body, { status: 404 });
+    if (place === null) return refusal(noDeployment());
+    const served = await this.#serve(place.deployment);
+    if ("problem" in served) return refusal(served.problem);
     const out = new WorkersOut(request);
     const incoming = new WorkersIn(request, place);
     const handling = served.gateway.handle(incoming, out).catch((error: unknown) => out.fail(error));
     this.ctx.waitUntil(handling);
     const first = await Promise.race([handling, out.response]);
-    if (first !== null && "role" in first)
+    if (typeof first === "object" && first !== null && "role" in first)
       return await served.app.fetch(new Request(new URL(incoming.path, request.url), request), { base: incoming.base, caller: first });
     return await out.response;
   }
 
-  /** What the Worker needs to route requests by itself; null for a deployment that there isn't. */
-  async view(deployment: string): Promise<View | null> {
+  /** What the Worker needs to route requests by itself, or why there is nothing to route to. */
+  async view(deployment: string): Promise<View | Refusal> {
     const served = await this.#serve(deployment);
-    return served?.deployment.view() ?? null;
+    if (!("problem" in served)) return served.deployment.view();
+    const { status, body } = served.problem;
+    return { status, body };
   }
 
   /** Trades a page token for a cookie, once. */
   async redeemPage(deployment: string, page: Parameters<Pages["redeem"]>[0]): Promise<PageCookie | null> {
     const served = await this.#serve(deployment);
-    return served?.deployment.pages.redeem(page) ?? null;
+    return "problem" in served ? null : served.deployment.pages.redeem(page);
   }
 
   /** Whom a page's cookie lets in. */
   async openPage(deployment: string, value: string): Promise<PageCaller | null> {
     const served = await this.#serve(deployment);
-    return served?.deployment.pages.open(value) ?? null;
+    return "problem" in served ? null : served.deployment.pages.open(value);
   }
 
   /** Counts what a site does that a prefix can't carry. */
   async noteDefect(deployment: string, ...defect: Parameters<NoteDefect>): Promise<void> {
     const served = await this.#serve(deployment);
-    served?.deployment.noteDefect(...defect);
+    if (!("problem" in served)) served.deployment.noteDefect(...defect);
   }
 
-  async #serve(id: string): Promise<Served | null> {
+  /** The deployment's end may have come: then every connection of its callers and to its servers is cut. */
+  override async alarm(): Promise<void> {
+    const id = this.ctx.storage.kv.get<string>(ID);
+    if (this.#served === null || id === undefined) return;
+    const read = await this.#read(id);
+    if (read.problem === null) return this.#wakeAtEnd(read.record);
+    if (read.isOver) this.ctx.abort(`deployment ${id} has ended`);
+  }
+
+  async #serve(id: string): Promise<Served | Unserved> {
     this.#askedMs = Date.now();
-    const record = await readRecord(this.env, id);
-    if (record === null) return null;
+    const read = await this.#read(id);
+    if (read.problem !== null) {
+      if (read.isOver && this.#served !== null) await this.ctx.storage.setAlarm(Date.now());
+      return { problem: read.problem };
+    }
+    const { record } = read;
     const isRevised = this.#record?.revision !== record.revision;
     this.#record = record;
     if (this.#served?.key !== servingKey(record)) this.#served = this.#load(record);
     else if (isRevised) this.#served.deployment.noteRecord();
-    if (this.#served.deployment.notReady !== null) this.#start(this.#served);
-    return this.#served;
+    const served = this.#served;
+    if (isRevised) {
+      this.ctx.storage.kv.put(ID, id);
+      this.ctx.storage.kv.put(REVISION, record.revision);
+      await this.#wakeAtEnd(record);
+    }
+    if (served.deployment.notReady !== null) this.#start(served);
+    return served;
+  }
+
+  /** KV may show a revision that is older than the one that was served by before this object left memory. */
+  #read(id: string): Promise<RecordRead> {
+    return readRecord(this.env, id, { atLeast: this.#record?.revision ?? this.ctx.storage.kv.get<number>(REVISION) ?? 0 });
+  }
+
+  async #wakeAtEnd({ expires_at }: DeploymentRecord): Promise<void> {
+    if (expires_at === null) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(Math.min(Date.parse(expires_at), Date.now() + LOOK_AGAIN_MS));
   }
 
   #load(record: DeploymentRecord): Served {
@@ -127,4 +169,8 @@ export class DeploymentObject extends DurableObject<Environment> {
       }
     }
   }
+}
+
+function refusal({ status, body, headers }: GatewayError): Response {
+  return Response.json(body, { status, headers: headers.map(([name, value]): [string, string] => [name, value]) });
 }

@@ -1,7 +1,10 @@
 import { connect } from "cloudflare:sockets";
 import { Fault } from "../../core/seam.ts";
+import { Timer } from "../../core/timing.ts";
 
 const CONNECT_MS = 10_000;
+/** An open socket keeps the object in memory, so one that nobody needs is closed. */
+const UNUSED_MS = 5_000;
 
 /**
  * Tells a server that surely wasn't reached from one that broke off: `fetch` has one word for both (`Network connection
@@ -19,15 +22,19 @@ export interface Doors {
  * the next request asks a socket first.
  */
 export class HeldDoors implements Doors {
-  readonly #open = new Map<string, Socket>();
+  readonly #open = new Map<string, { readonly socket: Socket; readonly unused: Timer }>();
 
   async knock(url: string): Promise<void> {
     const address = addressOf(url);
-    if (this.#open.has(address)) return;
+    const held = this.#open.get(address);
+    if (held !== undefined) return this.#keep(held);
     const socket = await opened(address);
-    this.#open.set(address, socket);
+    const door = { socket, unused: new Timer() };
+    this.#open.set(address, door);
+    this.#keep(door);
     const forget = (): void => {
-      if (this.#open.get(address) === socket) this.#open.delete(address);
+      door.unused.stop();
+      if (this.#open.get(address) === door) this.#open.delete(address);
     };
     socket.closed.then(forget, forget);
     socket.readable.getReader().read().then(forget, forget);
@@ -35,6 +42,10 @@ export class HeldDoors implements Doors {
 
   async faultOf(_url: string, error: unknown): Promise<Fault> {
     return lost(error);
+  }
+
+  #keep({ socket, unused }: { socket: Socket; unused: Timer }): void {
+    unused.set(UNUSED_MS, () => void socket.close().catch(() => undefined));
   }
 }
 

@@ -1,4 +1,12 @@
-import { type DeploymentRecord, foreignHost, type GatewayError, openElsewhere, severalHosts, unknownDeployment } from "@agent-env/protocol";
+import {
+  type DeploymentRecord,
+  deploymentBroke,
+  foreignHost,
+  type GatewayError,
+  noDeployment,
+  openElsewhere,
+  severalHosts,
+} from "@agent-env/protocol";
 import type { Gate } from "../../core/auth/gate.ts";
 import { hostName, isLoopback, isServedHost } from "../../core/auth/origin.ts";
 import type { Pages } from "../../core/auth/pages.ts";
@@ -8,29 +16,31 @@ import type { NoteDefect } from "../../core/proxy/site/defects.ts";
 import { type Route, route } from "../../core/route.ts";
 import type { Host } from "../../core/seam.ts";
 import type { View } from "../../core/view.ts";
-import type { DeploymentObject } from "./deployment-object.ts";
+import type { DeploymentObject, Refusal } from "./deployment-object.ts";
 import { passingDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
 import { workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
 import { edgeHosts, locate, type Place, strayPlace } from "./locate.ts";
 import { pagesBy } from "./pages.ts";
-import { readRecord } from "./records.ts";
+import { Recent } from "./recent.ts";
+import { type RecordRead, readRecord } from "./records.ts";
 
 export { DeploymentObject } from "./deployment-object.ts";
 
 /** How old the Worker's copy of a deployment's routing view may be. */
 const VIEW_MS = 1_000;
 
+const MAX_VIEWS = 2_000;
 const MAX_GATES = 10_000;
 
 type Deployed = DurableObjectStub<DeploymentObject>;
 type CachedView = { readonly view: View; readonly readMs: number };
 
-const views = new Map<string, CachedView>();
+const views = new Recent<CachedView>(MAX_VIEWS);
 const reached = new Set<string>();
 /** By deployment: what they remember is good for as long as its keys are. */
-const gatesOf = new Map<string, (view: View) => Gate>();
+const gatesOf = new Recent<(view: View) => Gate>(MAX_GATES);
 
 /** The edge gateway: pages and raw APIs stream by here, everything else is the deployment object's. */
 export default {
@@ -38,47 +48,56 @@ export default {
     // two Host lines come as one, joined by a comma
     const url = URL.parse(request.url);
     if (url === null) return errorResponse(severalHosts());
-    const { place, record } = await deployedAt(url, strayPlace(request, url, env) ?? locate(url, env), env);
-    if (!isServedHost(edgeHosts(env, record), url.host)) return errorResponse(foreignHost());
-    if (place === null || record === null) return errorResponse(unknownDeployment(place?.deployment ?? ""));
-    if (record.auth.mode === "open" && isFromElsewhere(request)) return errorResponse(openElsewhere());
-    const object = env.DEPLOYMENT.get(env.DEPLOYMENT.idFromName(place.deployment));
-    const view = await viewOf(object, place);
-    if (view === null) return errorResponse(unknownDeployment(place.deployment));
-    const incoming = new WorkersIn(request, place);
-    const to = route(view, incoming);
-    if (!isBytes(to)) return await object.fetch(request);
-
-    const out = new WorkersOut(request);
-    const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record: () => record, out });
-    const note: NoteDefect = (site, kind, at) => context.waitUntil(object.noteDefect(place.deployment, site, kind, at));
-    const serving = served({
-      host,
-      note,
-      gate: gateOf(place, view),
-      pages: pagesBy(object, place.deployment),
-      view,
-      to,
-      request: incoming,
-      out,
-    });
-    context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
-    return await out.response;
+    const { place, read } = await deployedAt(url, strayPlace(request, url, env) ?? locate(url, env), env);
+    if (!isServedHost(edgeHosts(env, read?.record ?? null), url.host)) return errorResponse(foreignHost());
+    if (place === null || read === null) return errorResponse(noDeployment());
+    if (read.problem !== null) return errorResponse(read.problem);
+    try {
+      return await answer({ request, env, context }, place, read.record);
+    } catch (error) {
+      console.error(error);
+      return errorResponse(deploymentBroke(place.deployment));
+    }
   },
 } satisfies ExportedHandler<Environment>;
 
+type Asked = { readonly request: Request; readonly env: Environment; readonly context: ExecutionContext };
+
+/** What one deployment answers. A fault in it is its own. */
+async function answer({ request, env, context }: Asked, place: Place, record: DeploymentRecord): Promise<Response> {
+  if (record.auth.mode === "open" && isFromElsewhere(request)) return errorResponse(openElsewhere());
+  const object = env.DEPLOYMENT.get(env.DEPLOYMENT.idFromName(place.deployment));
+  const view = await viewOf(object, place);
+  if ("status" in view) return errorResponse({ ...view, headers: [] });
+  const incoming = new WorkersIn(request, place);
+  const to = route(view, incoming);
+  if (!isBytes(to)) return await object.fetch(request);
+
+  const out = new WorkersOut(request);
+  const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record: () => record, out });
+  const note: NoteDefect = (site, kind, at) => context.waitUntil(object.noteDefect(place.deployment, site, kind, at));
+  const serving = served({
+    host,
+    note,
+    gate: gateOf(place, view),
+    pages: pagesBy(object, place.deployment),
+    view,
+    to,
+    request: incoming,
+    out,
+  });
+  context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
+  return await out.response;
+}
+
 /** The record of what a request names. In a shortened label the deployment stands before its hash; the record says whether it does. */
-async function deployedAt(
-  url: URL,
-  place: Place | null,
-  env: Environment,
-): Promise<{ place: Place | null; record: DeploymentRecord | null }> {
-  const record = place === null ? null : await readRecord(env, place.deployment);
-  const shorter = place?.hasOwnHost === true && record === null ? /^(.+)-[0-9a-f]{8}$/.exec(place.deployment)?.[1] : undefined;
-  if (place === null || shorter === undefined) return { place, record };
+async function deployedAt(url: URL, place: Place | null, env: Environment): Promise<{ place: Place | null; read: RecordRead | null }> {
+  const read = place === null ? null : await readRecord(env, place.deployment);
+  const shorter = place?.hasOwnHost === true && read?.record === null ? /^(.+)-[0-9a-f]{8}$/.exec(place.deployment)?.[1] : undefined;
+  if (place === null || shorter === undefined) return { place, read };
   const other = await readRecord(env, shorter);
-  const isOurs = other?.servers.some(({ label }) => label === hostName(url.host).split(".")[0]) === true;
-  return isOurs ? { place: { ...place, deployment: shorter }, record: other } : { place, record };
+  const isOurs = other.record?.servers.some(({ label }) => label === hostName(url.host).split(".")[0]) === true;
+  return isOurs ? { place: { ...place, deployment: shorter }, read: other } : { place, read };
 }
 
 type Serving = { host: Host; note: NoteDefect; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
@@ -97,7 +116,6 @@ function isFromElsewhere(request: Request): boolean {
 
 function gateOf({ deployment }: Place, view: View): Gate {
   const known = gatesOf.get(deployment) ?? gates();
-  if (gatesOf.size >= MAX_GATES) gatesOf.clear();
   gatesOf.set(deployment, known);
   return known(view);
 }
@@ -112,15 +130,23 @@ const noSql = {
   },
 };
 
-async function viewOf(object: Deployed, { deployment }: Place): Promise<View | null> {
+async function viewOf(object: Deployed, { deployment }: Place): Promise<View | Refusal> {
   const cached = views.get(deployment);
   if (cached !== undefined && Date.now() - cached.readMs < VIEW_MS) return cached.view;
-  const view = await object.view(deployment);
+  const view = await freshView(object, deployment);
   // one that is still starting is asked for again: it may be ready at any moment
-  if (view?.notReady === null) views.set(deployment, { view, readMs: Date.now() });
+  if (!("status" in view) && view.notReady === null) views.set(deployment, { view, readMs: Date.now() });
   return view;
 }
 
+/** The types of calls to objects have no word for a key of unknown members. */
+async function freshView(object: Deployed, deployment: string): Promise<View | Refusal> {
+  return await object.view(deployment);
+}
+
 function errorResponse(error: GatewayError): Response {
-  return Response.json(error.body, { status: error.status });
+  return Response.json(error.body, {
+    status: error.status,
+    headers: error.headers.map(([name, value]): [string, string] => [name, value]),
+  });
 }

@@ -24,8 +24,8 @@ const LOCAL_DOMAIN = "localhost";
 export function locate(url: URL, env: Environment): Place | null {
   const byHost = deploymentOfHost(hostName(url.host), env);
   if (byHost !== null) return { deployment: byHost, base: "", hasOwnHost: true };
-  const byPath = /^\/d\/([a-z0-9-]+)(?=\/|$)/.exec(url.pathname);
-  if (byPath?.[1] !== undefined) return { deployment: byPath[1], base: byPath[0], hasOwnHost: false };
+  const byPath = /^\/d\/([^/]*)/.exec(url.pathname);
+  if (byPath?.[1] !== undefined) return isDeploymentId(byPath[1]) ? { deployment: byPath[1], base: byPath[0], hasOwnHost: false } : null;
   const fallback = env.DEFAULT_DEPLOYMENT?.trim() ?? "";
   return fallback === "" ? null : { deployment: fallback, base: "", hasOwnHost: false };
 }
@@ -52,7 +52,13 @@ function deploymentOfHost(name: string, env: Environment): string | null {
   for (const domain of [...listOf(env.GATEWAY_DOMAINS), LOCAL_DOMAIN]) {
     if (!name.endsWith(`.${domain.toLowerCase()}`)) continue;
     const label = name.slice(0, -domain.length - 1);
-    return label.includes(".") ? null : label.slice(label.lastIndexOf("--") + (label.includes("--") ? 2 : 1));
+    const deployment = label.includes("--") ? label.slice(label.lastIndexOf("--") + 2) : label;
+    return isDeploymentId(deployment) ? deployment : null;
   }
   return null;
+}
+
+/** One DNS label. Nothing else is ever looked up, so that what clients make up costs no reads. */
+function isDeploymentId(text: string): boolean {
+  return /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(text);
 }
