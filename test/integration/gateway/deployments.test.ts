@@ -88,7 +88,7 @@ describe("N1 one Worker, many deployments", () => {
       await whoAt(`/d/bypath${cardPath}`, "localhost"),
       await whoAt(cardPath, "localhost:8787"),
       await whoAt(cardPath, "shop--bypath.localhost"),
-    ]).toEqual(["env of byhost", 404, "env of bypath", "env of fallback", "env of bypath"]);
+    ]).toEqual(["env of byhost", 404, "env of bypath", "env of fallback", 404]);
   });
 
   test("one whose server is away is 503 with what it waits for; the others answer as before", async () => {
