@@ -102,7 +102,7 @@ function asksForHelp([name]: readonly string[]): boolean {
 /** What stands below the help: the commands of plugins, by their manifests; or why they can't be listed. */
 async function helpOnPlugins(io: Io): Promise<string> {
   try {
-    const { pluginCommandLines } = await import("../plugins/run-command.ts");
+    const { pluginCommandLines } = await import("./plugin-commands.ts");
     const lines = pluginCommandLines(await io.plugins());
     return lines.length === 0 ? "" : ["", "Commands of plugins:", ...lines.map((line) => `  ${line}`)].join("\n");
   } catch (error) {
@@ -116,7 +116,7 @@ async function pluginCommandNamed(argv: readonly string[], io: Io): Promise<numb
   const [name, ...rest] = argv;
   if (name === undefined || name.startsWith("-") || name === "help" || Object.hasOwn(COMMANDS, name)) return null;
   try {
-    const { runPluginCommand } = await import("../plugins/run-command.ts");
+    const { runPluginCommand } = await import("./plugin-commands.ts");
     return await runPluginCommand({ name, argv: rest, io, found: await io.plugins() });
   } catch (error) {
     return reportFailure(error, io, commonOptions(argv));

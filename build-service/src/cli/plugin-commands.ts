@@ -1,7 +1,7 @@
 import { UserError } from "@agent-env/protocol";
-import type { Io } from "../cli/io.ts";
-import { loadContribution } from "./load.ts";
-import type { FoundPlugins } from "./plugins.ts";
+import { loadContribution } from "../plugins/load.ts";
+import type { FoundPlugins } from "../plugins/plugins.ts";
+import type { Io } from "./io.ts";
 
 /** The commands that plugins add, a line each, for the help of the command line; empty where there are none. */
 export function pluginCommandLines({ contributions }: Pick<FoundPlugins, "contributions">): string[] {
