@@ -40,7 +40,7 @@ afterAll(async () => {
   if (noEngine === undefined) await removeBuilt();
 });
 
-describe.skipIf(noEngine ?? noRegistry)("B2 base images of a registry", () => {
+describe.skipIf(noEngine ?? noRegistry)("base images of a registry", () => {
   let registry: Registry;
   let base: string;
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe.skipIf(noEngine ?? noRegistry)("B2 base images of a registry", () => {
   });
 });
 
-describe.skipIf(noEngine)("B2 an image on the Engine", () => {
+describe.skipIf(noEngine)("an image on the Engine", () => {
   test("--pull of a registry that can't be reached says so", async () => {
     const request = { entry: IMAGE, platform: null, emit: () => {}, signal: new AbortController().signal };
     const error: unknown = await builder.fetchBase(unreachable, request).catch((thrown: unknown) => thrown);

@@ -256,7 +256,7 @@ function ours(folder: string, text: string): string[] | null {
   }
 }
 
-describe.skipIf(noClient)("B2 a build context holds what the docker command would send", () => {
+describe.skipIf(noClient)("a build context holds what the docker command would send", () => {
   let engine: Awaited<ReturnType<typeof listeningEngine>>;
   beforeAll(async () => {
     engine = await listeningEngine();

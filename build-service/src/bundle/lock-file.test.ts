@@ -15,7 +15,7 @@ const BUNDLE: FolderTree = {
   "tasks/items.json": JSON.stringify([{ id: "deploy", type: "deploy_env", env_id: "items" }]),
 };
 
-describe("B2 agent-env.lock", () => {
+describe("agent-env.lock", () => {
   const refusals: [text: string, message: string][] = [
     ["[images", "is no valid TOML: "],
     ['[images]\n"a" = "b"\n[other]\n', 'holds "other", and only [images] counts: remove the rest'],

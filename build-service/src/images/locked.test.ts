@@ -4,7 +4,7 @@ import { lockedDockerfile, repositoryOf } from "./locked.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
 
-test("B2 a locked base is named by its digest wherever the Dockerfile names it, and all else stays", () => {
+test("a locked base is named by its digest wherever the Dockerfile names it, and all else stays", () => {
   const locked = new Map([
     ["python:3.12-slim", DIGEST],
     ["localhost:5000/tools", DIGEST],
@@ -34,7 +34,7 @@ test("B2 a locked base is named by its digest wherever the Dockerfile names it, 
   );
 });
 
-test("B2 a Dockerfile without a locked base is sent as it is", () => {
+test("a Dockerfile without a locked base is sent as it is", () => {
   expect(lockedDockerfile("FROM node:24\n", new Map([["node:24-slim", DIGEST]]))).toBeNull();
 });
 

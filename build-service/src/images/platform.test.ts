@@ -17,7 +17,7 @@ test.each([
   ["armel", "linux/arm/v6"],
   ["windows/amd64", "windows/amd64"],
   ["linux/constructor", "linux/constructor"],
-])("B2 the platform %s is %s", (text, name) => {
+])("the platform %s is %s", (text, name) => {
   expect(platformOf(text, "--platform")).toBe(name);
 });
 
@@ -30,7 +30,7 @@ test.each([
   expect(machinePlatform(machine)).toBe(name);
 });
 
-test.each(["", "linux/", "/amd64", "a/b/c/d", "linux/amd 64"])("B2 %j is refused", (text) => {
+test.each(["", "linux/", "/amd64", "a/b/c/d", "linux/amd 64"])("%j is refused", (text) => {
   let thrown: unknown;
   try {
     platformOf(text, "[build] platform");

@@ -25,7 +25,7 @@ const SERVER: FolderTree = {
   "artifacts/notes/notes.md": "no script\n",
 };
 
-const REST = { gateway: "container", gatewayEnvId: "default", python: "python3" } as const;
+const REST = { gateway: "container", auth: "open", gatewayEnvId: "default", python: "python3" } as const;
 
 /** A provider like `process` that never can be used here, holds no website, and keeps nothing for long. */
 const remote: SandboxProvider = {
@@ -171,7 +171,7 @@ describe("preflight", () => {
     expect(problem?.message).toMatch(/^envs\/a \(Dockerfile image\): Dockerfile:2: RUN apt-get update/);
   });
 
-  test("B2 refuses to run an image from its source that is fixed to another platform, and one of this machine's it runs", async () => {
+  test("refuses to run an image from its source that is fixed to another platform, and one of this machine's it runs", async () => {
     using folder = temporaryFolder({ ...SERVER, "tasks/t.json": JSON.stringify([deploy()]) });
     const store = memoryStore();
     const sandbox = await chooseSandbox({ option: "process", setting: "auto" }, sandboxes);
@@ -189,7 +189,7 @@ describe("preflight", () => {
     expect(await on(machinePlatform())).toEqual([]);
   });
 
-  test("B11 refuses a Dockerfile that needs BuildKit before anything is built, with its line", async () => {
+  test("refuses a Dockerfile that needs BuildKit before anything is built, with its line", async () => {
     using folder = temporaryFolder({
       ...SERVER,
       "envs/a/Dockerfile": "FROM node:24-slim\nRUN --mount=type=cache,target=/x true\n",

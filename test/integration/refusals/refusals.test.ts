@@ -42,7 +42,7 @@ describe("B5 refused for what the store holds, which is only read", () => {
   });
 });
 
-describe("B11 refused before a run changes anything", () => {
+describe("refused before a run changes anything", () => {
   beforeAll(() => vi.stubEnv("DOCKER_HOST", NO_DOCKER.DOCKER_HOST));
   afterAll(() => vi.unstubAllEnvs());
 
@@ -51,7 +51,7 @@ describe("B11 refused before a run changes anything", () => {
   });
 });
 
-test("B11 B7 what a preflight asks of an Engine it only reads", async () => {
+test("B7 what a preflight asks of an Engine it only reads", async () => {
   const engine = await emptyEngine();
   vi.stubEnv("DOCKER_HOST", engine.dockerHost);
   const refusal = RUN.find(({ name }) => name === "an Engine that isn't there beside a verifier that nothing runs");

@@ -24,7 +24,7 @@ const HARD_KEYS = [
   "hard/!*'()",
 ];
 
-describe.each(STORE_KINDS)("B8 a $name", ({ start }) => {
+describe.each(STORE_KINDS)("a $name", ({ start }) => {
   let kind: Awaited<ReturnType<typeof start>>;
   let store: SingleStore;
   let other: SingleStore;
