@@ -128,7 +128,7 @@ describe("bad input", () => {
     expect(err).toContain("Next: set AGENT_ENV_STATE_DIR to a folder that you can write");
   });
 
-  test("B2 --lock without --pull is refused, and so is a platform that is none", async () => {
+  test("--lock without --pull is refused, and so is a platform that is none", async () => {
     expect(await cli("run", "hello", "--lock")).toMatchObject({
       exitCode: 2,
       err: "--lock: --pull is missing\n  it fixes what --pull fetches\n  Next: give both: --pull --lock\n",
