@@ -1,6 +1,7 @@
 import { type AnyRecord, type Problem, Refused, UserError } from "@agent-env/protocol";
 import { type Command, Option } from "commander";
 import { lockOwner } from "../bundle/write-locks.ts";
+import { masked } from "../config/masked.ts";
 import { idInBundle } from "../put/bundle-here.ts";
 import { inOptions } from "../put/by-options.ts";
 import { type ContextFolder, openContext } from "../put/context-folder.ts";
@@ -61,7 +62,7 @@ function printWritten(io: Io, options: CommonOptions, written: readonly Written[
   const { kind, record } = last;
   const document = {
     kind,
-    record,
+    record: masked(record, false),
     written: written.map(({ kind: of, record: { id, version, type } }) => ({ kind: of, id, version, type })),
   };
   const text = `${record.id}: ${kind} v${record.version}${next === undefined ? "" : `\n  Next: ${next(record.id)}`}`;
@@ -143,7 +144,8 @@ export function pinnedRef(option: string, kind: "env", text: string): string | {
   });
 }
 
-/** What is printed of a stored version. */
-export function recordText(record: AnyRecord): string {
-  return JSON.stringify(record, null, 2);
+/** Prints a stored version, what looks like a secret masked (4-bundle §11.2). */
+export function printRecord(io: Io, options: CommonOptions, record: AnyRecord): void {
+  const shown = masked(record, false);
+  printDocument(io, options, { record: shown }, JSON.stringify(shown, null, 2));
 }

@@ -140,6 +140,20 @@ describe("what is stored comes back", () => {
     );
   });
 
+  test("what looks like a secret is masked when a record is shown", async () => {
+    using here = putCommandLine({ "helper/Dockerfile": "FROM base\n" });
+    const put = ["a2a-agent", "put", "--id", "helper", "--dockerfile", "helper/Dockerfile", "--env-var", "LEVEL=3"];
+    const written = await here.run(...put, "--env-var", "API_KEY=hush-1", "--metadata", "token=hush-2", "--json");
+    const shown = await here.run("a2a-agent", "get", "--id", "helper");
+    const document = await here.run("a2a-agent", "get", "--id", "helper", "--json");
+    for (const { out, err } of [written, shown, document]) {
+      expect(out).toContain('"LEVEL": "3"');
+      expect(out).toContain('"API_KEY": "***"');
+      expect(out).toContain('"token": "***"');
+      expect(`${out}${err}`).not.toContain("hush");
+    }
+  });
+
   test("an agent, in the list of all", async () => {
     using here = putCommandLine({ "helper/Dockerfile": "FROM base\n" });
     const put = ["a2a-agent", "put", "--id", "helper", "--dockerfile", "helper/Dockerfile"];

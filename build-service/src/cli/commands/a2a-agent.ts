@@ -12,7 +12,7 @@ import {
   idHere,
   idsHere,
   imageContext,
-  recordText,
+  printRecord,
   repeatable,
   runPut,
   versionOption,
@@ -70,7 +70,7 @@ export const a2aAgentCommand: AddCommand = (parent, io) => {
   ).action(async (options: CommonOptions & { id: string; version?: number }) => {
     const question = { kind: "agent", ids: idsHere(io, "agent", options.id), version: options.version ?? null } as const;
     const record = await reading(io, (store) => storedRecord(store, question));
-    printDocument(io, options, { record }, recordText(record));
+    printRecord(io, options, record);
   });
 
   agent

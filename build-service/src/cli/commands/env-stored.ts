@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { versionHistory } from "../../bundle/history.ts";
 import { storedRecord } from "../../store/stored.ts";
 import { type CommonOptions, columns, type Io, printDocument } from "../io.ts";
-import { idsHere, recordText, versionOption } from "../put.ts";
+import { idsHere, printRecord, versionOption } from "../put.ts";
 import { reading } from "../stores.ts";
 import { addExport } from "./export.ts";
 
@@ -14,7 +14,7 @@ export function addStoredEnvs(env: Command, io: Io): void {
     async (asked: string, options: CommonOptions & { version?: number }) => {
       const question = { kind: "env", ids: idsHere(io, "env", asked), version: options.version ?? null } as const;
       const record = await reading(io, (store) => storedRecord(store, question));
-      printDocument(io, options, { record }, recordText(record));
+      printRecord(io, options, record);
     },
   );
 

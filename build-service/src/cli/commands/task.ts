@@ -7,7 +7,7 @@ import { storedRecord } from "../../store/stored.ts";
 import type { Registry } from "../../types/registry.ts";
 import type { AddCommand } from "../cli.ts";
 import { type CommonOptions, type Io, printDocument } from "../io.ts";
-import { idHere, idsHere, recordText, registryHere, runPut, versionOption } from "../put.ts";
+import { idHere, idsHere, printRecord, registryHere, runPut, versionOption } from "../put.ts";
 import { reading } from "../stores.ts";
 
 export const taskCommand: AddCommand = (parent, io) => {
@@ -48,7 +48,7 @@ export const taskCommand: AddCommand = (parent, io) => {
   ).action(async (options: CommonOptions & { id: string; version?: number }) => {
     const question = { kind: "task", ids: idsHere(io, "task", options.id), version: options.version ?? null } as const;
     const record = await reading(io, (store) => storedRecord(store, question));
-    printDocument(io, options, { record }, recordText(record));
+    printRecord(io, options, record);
   });
 };
 
@@ -61,8 +61,8 @@ function checker(io: Io) {
     const settings = io.settings();
     const plugins = await io.loadedPlugins();
     const sandbox = await chooseSandbox({ option: null, setting: settings.sandbox().default }, plugins.sandboxes);
-    const gateway = settings.gateway().mode;
+    const { mode: gateway, auth } = settings.gateway();
     const gatewayEnvId = settings.envs().default_gateway_env_id;
-    return checkTaskPut(put, { store, registry, plugins, sandbox, gateway, gatewayEnvId, python: settings.verifiers().python });
+    return checkTaskPut(put, { store, registry, plugins, sandbox, gateway, auth, gatewayEnvId, python: settings.verifiers().python });
   };
 }
