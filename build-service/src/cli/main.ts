@@ -4,11 +4,13 @@ import { interruption } from "./interrupt.ts";
 /** The command line as a process: its streams, its signals, its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   endWithReader(process.stdout);
+  const out = outputOf(process.stdout);
   const err = outputOf(process.stderr);
+  if (argv.includes("--json")) sendStrayOutputToStderr();
   const interrupt = interruption(err);
   try {
     process.exitCode = await runCli(argv, {
-      out: outputOf(process.stdout),
+      out,
       err,
       env: process.env,
       cwd: process.cwd(),
@@ -26,10 +28,17 @@ function endWithReader(stream: NodeJS.WriteStream): void {
   });
 }
 
+/** With `--json` nothing but our document is on standard output: what a plugin prints, as with `console.log`, is log (5-run §10.5). */
+function sendStrayOutputToStderr(): void {
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+}
+
+/** A stream as commands write to it, whatever its `write` is made to do afterwards. */
 function outputOf(stream: NodeJS.WriteStream) {
+  const write = stream.write.bind(stream);
   return {
     write: (text: string) => {
-      stream.write(text);
+      write(text);
     },
     isTTY: stream.isTTY === true,
     get columns() {

@@ -127,6 +127,20 @@ describe("plugins of a project on the command line", () => {
     expect(existsSync(cli.stateDir)).toBe(false);
   });
 
+  test("N8 what a plugin prints as it is loaded is no part of a --json document", async () => {
+    using project = temporaryFolder({
+      ...projectOf("chatty"),
+      ...pluginPackage("chatty", { envTypes: { robot: "robot.js" } }, { "robot.js": 'console.log("hello");\nexport default {};\n' }),
+      "bundle/envs/a/Dockerfile": DOCKERFILE,
+      "bundle/envs/a/env.toml": 'environment_name = "a"\n',
+    });
+    const own = agentEnv(NO_DOCKER, project.path);
+    const { out, err } = await own.run("bundle", "check", "bundle", "--json");
+    own.remove();
+    expect(JSON.parse(out)).toMatchObject({ format_version: 1, problems: [] });
+    expect(err).toContain("hello\n");
+  });
+
   test("what is replaced by the configuration is in effect", async () => {
     using config = temporaryFolder({ "config.toml": '[plugins."@acme/robots"]\nnames = ["robot"]\n' });
     const { exitCode, out } = await cli.run("plugin", "check", "rivals", "--config", join(config.path, "config.toml"));
