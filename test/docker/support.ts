@@ -118,6 +118,7 @@ export function deployOptions(env: DeployableEnv, changes: Partial<DeployOptions
     cpu: null,
     memoryMb: changes.sandbox === "process" ? null : 512,
     gatewayMode: "performance",
+    auth: "open",
     metadata: {},
     ...changes,
   };

@@ -128,7 +128,7 @@ export const SECTIONS = {
     mode: key(z.enum(["container", "edge"]), { readBy: "run, env deploy" }, "a gateway for each deployment, or the edge gateway").default(
       "container",
     ),
-    auth: key(z.enum(["open", "token"]), { readBy: null }, "whether callers need a token").optional(),
+    auth: key(z.enum(["open", "token"]), { readBy: "run, env deploy" }, "whether callers need a token").default("open"),
     domain: key(text(), { readBy: null }, "the edge gateway's domain").optional(),
   }),
   explorer: section("the live page", {

@@ -161,7 +161,7 @@ describe("which value counts", () => {
       build: { concurrency: 2, timeout_s: 3600 },
       run: { concurrency: 4 },
       verifiers: { python: "python3", timeout_s: 600, memory_mb: 1024 },
-      gateway: { mode: "container" },
+      gateway: { mode: "container", auth: "open" },
       explorer: { port: 8234 },
       packages: [],
     });

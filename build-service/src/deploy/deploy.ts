@@ -10,13 +10,17 @@ import type { DeployContext, Deployment, DeployOptions, LeftUp } from "./deploym
 import { mcpUrl } from "./gateway-answers.ts";
 import { findLeftoverThings, removeLeftovers } from "./gc.ts";
 import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
+import { drawKey } from "./keys.ts";
 import { refusedOptions, refusedPlace } from "./options.ts";
 import { createRecord, updateRecord } from "./record.ts";
 import { stopDeployment } from "./teardown.ts";
+import { authorization } from "./tokens.ts";
 import { mainService, waves } from "./topology.ts";
 
 /** The labels' expiry leaves this much for the start; once there is a record, its own expiry counts. */
 const START_ALLOWANCE_S = 1_800;
+/** For a step or a verifier: longer than any of them takes. */
+const OWN_TOKEN_S = 7_200;
 
 /**
  * Starts an env and waits until it answers. What can't be deployed is refused before anything is started; when a start
@@ -35,18 +39,25 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
   const identity = newIdentity(options.env);
   const { deploymentId } = identity;
   const now = Date.now();
-  const draft = draftRecord(options, identity, new Date(now + options.ttlSeconds * 1000));
+  const expiresAt = new Date(now + options.ttlSeconds * 1000);
+  const hasGateway = !provider.capabilities.refusesOptions.includes("auth");
   const labelsExpire = new Date(now + (options.ttlSeconds + START_ALLOWANCE_S) * 1000);
   const { owner, cpu, memoryMb } = options;
   context.emit({ kind: "deploy", entry: deploymentId, phase: "start", message: `deploying ${options.env.id} v${options.env.version}` });
   try {
+    const keys = hasGateway ? { keys: [await drawKey(context.stateDir, deploymentId)] } : {};
+    const auth = options.auth === "token" ? { mode: "token" as const, keys: keys.keys ?? [] } : { mode: "open" as const, ...keys };
+    const draft = draftRecord(options, identity, { auth, expiresAt });
+    // It is this start's own, and never leaves this process: a start may take longer than the deployment is to live.
+    const orchestrator = { caller: "deploy", preset: "orchestrator", ttlSeconds: START_ALLOWANCE_S } as const;
+    const headers = await authorization(context.stateDir, { ...draft, expires_at: null }, orchestrator);
     const session = await opened(sandbox, { deploymentId, owner, expiresAt: rfc3339(labelsExpire), cpu, memoryMb }, context);
     const addresses = await session.reserve(services);
     await startAll(
       { session, provider, services, addresses, record: provider.withServers(draft, options.env, options.gateway, addresses) },
       context,
     );
-    const record = await settledRecord({ options, context, deploymentId, services, addresses, session }, provider, draft);
+    const record = await settledRecord({ options, context, deploymentId, services, addresses, session, headers }, provider, draft);
     return deploymentOf(record, session, options, context);
   } catch (error) {
     context.emit({ kind: "deploy", entry: deploymentId, phase: "failed", message: error instanceof Error ? error.message : String(error) });
@@ -181,6 +192,7 @@ function deploymentOf(record: DeploymentRecord, session: SandboxSession, options
   };
   return {
     record,
+    authorization: (preset) => authorization(context.stateDir, record, { caller: `run-${preset}`, preset, ttlSeconds: OWN_TOKEN_S }),
     placeFile: (server, path, bytes) => session.placeFile(serviceOf(server), path, bytes),
     logs: (server, lines) => session.logs(serviceOf(server), lines),
     teardown: async () => (await stopDeployment(String(record.deployment_id), context, options.sandbox)).leftUp,

@@ -1,4 +1,4 @@
-import type { DeploymentRecord, DockerImageRecord } from "@agent-env/protocol";
+import type { DeploymentRecord, DockerImageRecord, Preset } from "@agent-env/protocol";
 import type { Installed } from "../plugins/installed.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
@@ -33,6 +33,8 @@ export type DeployOptions = {
   /** Null: 8,192. */
   readonly memoryMb: number | null;
   readonly gatewayMode: "performance" | "consistent";
+  /** Whether its callers need tokens. */
+  readonly auth: "open" | "token";
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
@@ -59,6 +61,8 @@ export type LeftUp = {
 /** A running env. */
 export type Deployment = {
   readonly record: DeploymentRecord;
+  /** What a request to it has to say of its caller, who may do what the preset says: nothing to one without tokens. */
+  authorization(preset: Preset): Promise<{ readonly authorization?: string }>;
   /** Puts a file into a server's file system; false where the provider has no file access. */
   placeFile(server: string, path: string, bytes: Uint8Array): Promise<boolean>;
   /** The last lines a server wrote, oldest first. */

@@ -1,5 +1,6 @@
 import { CARD_PATH, type Card, DEFAULT_MCP_PATH, joined, jsonOf, MCP_TRANSPORT, tableOf, UserError } from "@agent-env/protocol";
 import { z } from "zod";
+import type { Started } from "../providers/env/provider.ts";
 import { type Attempt, answer, cardIn, settled } from "./readiness.ts";
 
 /** What a published address may take on top of the gateway itself (5-run §5.2). */
@@ -23,9 +24,9 @@ export function gatewayHealth(gatewayUrl: string): Attempt {
 }
 
 /** Whether a card is served below `url`; `take` gets it, and says why it won't do. */
-export function cardAttempt(url: string, take: (card: Card) => string | null): Attempt {
+export function cardAttempt(url: string, take: (card: Card) => string | null, headers: Readonly<Record<string, string>> = {}): Attempt {
   return async (signal) => {
-    const { status, text } = await answer(joined(url, CARD_PATH), signal);
+    const { status, text } = await answer(joined(url, CARD_PATH), signal, headers);
     if (status !== 200) return `HTTP ${status}`;
     const card = cardIn(text);
     return card === null ? "what it serves there is no card" : take(card);
@@ -33,12 +34,16 @@ export function cardAttempt(url: string, take: (card: Card) => string | null): A
 }
 
 /** The card that is served at `url`. Throws a UserError with the last reason when there is none in time. */
-export async function readCard(url: string, signal: AbortSignal): Promise<Card> {
+export async function readCard(url: string, { context: { signal }, headers }: Pick<Started, "context" | "headers">): Promise<Card> {
   let card: Card | null = null;
-  const attempt = cardAttempt(url, (found) => {
-    card = found;
-    return null;
-  });
+  const attempt = cardAttempt(
+    url,
+    (found) => {
+      card = found;
+      return null;
+    },
+    headers,
+  );
   const { reason } = await settled({ name: "card", budgetSeconds: ADDRESS_BUDGET_S, attempt }, signal);
   if (card !== null) return card;
   throw new UserError({
@@ -49,8 +54,12 @@ export async function readCard(url: string, signal: AbortSignal): Promise<Card> 
 }
 
 /** Refuses an env in which two servers offer a tool of one name: callers name a tool without its server. */
-export async function refuseClashes(envId: string, gatewayUrl: string, signal: AbortSignal): Promise<void> {
-  const { text } = await answer(joined(gatewayUrl, "/state"), signal);
+export async function refuseClashes(
+  envId: string,
+  gatewayUrl: string,
+  { context: { signal }, headers }: Pick<Started, "context" | "headers">,
+): Promise<void> {
+  const { text } = await answer(joined(gatewayUrl, "/state"), signal, headers);
   const clashes = Object.entries(State.parse(jsonOf(text)).tool_name_clashes);
   if (clashes.length === 0) return;
   throw new UserError({

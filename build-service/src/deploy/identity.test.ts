@@ -36,10 +36,11 @@ test("a draft is a whole record in open mode, owned by its run", () => {
     cpu: null,
     memoryMb: null,
     gatewayMode: "consistent",
+    auth: "open",
     metadata: { deploy_step_id: "d" },
   } as const;
   const identity = { deploymentId: "items-abcd1234", instanceId: "items-abcd1234", name: "env1234" };
-  const draft = draftRecord(options, identity, new Date("2026-03-01T09:00:00Z"));
+  const draft = draftRecord(options, identity, { auth: { mode: "open" }, expiresAt: new Date("2026-03-01T09:00:00Z") });
   expect(DeploymentRecord.parse(draft)).toEqual(draft);
   expect(draft).toMatchObject({
     deployment_id: "items-abcd1234",

@@ -26,12 +26,16 @@ export function newIdentity(env: Pick<DeployableEnv, "id" | "name">): Identity {
 }
 
 /** The record of a deployment before anything of it is known but what was asked for. */
-export function draftRecord(options: DeployOptions, identity: Identity, expiresAt: Date): DeploymentRecord {
+export function draftRecord(
+  options: DeployOptions,
+  identity: Identity,
+  { auth, expiresAt }: { readonly auth: DeploymentRecord["auth"]; readonly expiresAt: Date },
+): DeploymentRecord {
   return DeploymentRecord.parse({
     deployment_id: identity.deploymentId,
     name: identity.name,
     owner: options.owner,
-    auth: { mode: "open" },
+    auth,
     servers: [],
     ...expiry(expiresAt),
     env_id: options.env.id,

@@ -10,7 +10,7 @@ const SHORTEST_TTL_S = 60;
  * and deploy both ask this.
  */
 export function refusedOptions(
-  { cpu, memoryMb, gatewayMode }: Pick<DeployOptions, "cpu" | "memoryMb" | "gatewayMode">,
+  { cpu, memoryMb, gatewayMode, auth }: Pick<DeployOptions, "cpu" | "memoryMb" | "gatewayMode" | "auth">,
   sandbox: SandboxCapabilities,
   provider: EnvProviderCapabilities,
 ): RefusedOption[] {
@@ -25,6 +25,12 @@ export function refusedOptions(
     refused.push({
       code: "deploy-env-provider",
       message: `the env provider ${provider.name} doesn't take gateway_mode: leave it out`,
+    });
+  }
+  if (auth === "token" && provider.refusesOptions.includes("auth")) {
+    refused.push({
+      code: "deploy-env-provider",
+      message: `the env provider ${provider.name} has no gateway that could ask for tokens: leave out --auth and [gateway] auth`,
     });
   }
   return refused;

@@ -73,8 +73,8 @@ async function backendIsReady(url: string, signal: AbortSignal): Promise<string 
 export type Answer = { readonly status: number; readonly text: string };
 
 /** A GET. Redirects are not followed: what is ready answers for itself. */
-export async function answer(url: string, signal: AbortSignal): Promise<Answer> {
-  const response = await fetch(url, { signal, redirect: "manual" });
+export async function answer(url: string, signal: AbortSignal, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const response = await fetch(url, { signal, headers, redirect: "manual" });
   return { status: response.status, text: await response.text() };
 }
 

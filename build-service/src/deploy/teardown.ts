@@ -2,6 +2,7 @@ import { type DeploymentRecord, UserError } from "@agent-env/protocol";
 import type { SandboxProvider } from "../providers/sandbox/provider.ts";
 import type { Sandboxes } from "../providers/sandbox/sandboxes.ts";
 import type { DeployContext, LeftUp } from "./deployment.ts";
+import { forgetKey } from "./keys.ts";
 import { closeRecord, readRecord } from "./record.ts";
 
 export type TeardownContext = Pick<DeployContext, "store" | "stateDir" | "emit" | "plugins">;
@@ -23,7 +24,9 @@ export async function stopDeployment(
   if (name !== null && recorded?.status === "stopped" && sandboxes.find(name) === null) return { record: recorded, leftUp: [] };
   const providers = name === null ? await holders(id, context) : [providerOf(id, name, sandboxes)];
   const leftUp = (await Promise.all(providers.map((provider) => provider.remove(id, context)))).flat();
-  return { record: await closeRecord(context.store, id), leftUp };
+  const record = await closeRecord(context.store, id);
+  if (leftUp.length === 0) await forgetKey(context.stateDir, id);
+  return { record, leftUp };
 }
 
 function providerOf(id: string, name: string, sandboxes: Sandboxes): SandboxProvider {

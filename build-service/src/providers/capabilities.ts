@@ -46,7 +46,7 @@ export type EnvProviderCapabilities = {
   /** A multi becomes one card, one MCP server and one website of one name. */
   readonly oneCard: boolean;
   /** Deploy options that it doesn't take: refused when set away from their defaults. */
-  readonly refusesOptions: readonly "gateway_mode"[];
+  readonly refusesOptions: readonly ("gateway_mode" | "auth")[];
 };
 
 export const ENV_PROVIDERS = {
@@ -56,6 +56,6 @@ export const ENV_PROVIDERS = {
     types: ["mcp_server"],
     reservesNames: false,
     oneCard: false,
-    refusesOptions: ["gateway_mode"],
+    refusesOptions: ["gateway_mode", "auth"],
   },
 } as const satisfies Record<string, EnvProviderCapabilities>;

@@ -5,7 +5,11 @@ import { UserError } from "@agent-env/protocol";
  * Posts JSON and gives the JSON that is answered with status 200. Unlike `fetch` it waits for headers as long as it is
  * told to: data of some GB takes minutes. Throws a UserError that names the address and the reason.
  */
-export async function postJson(url: string, body: unknown, options: { timeoutMs: number; signal: AbortSignal }): Promise<unknown> {
+export async function postJson(
+  url: string,
+  body: unknown,
+  options: { timeoutMs: number; signal: AbortSignal; headers?: Readonly<Record<string, string>> },
+): Promise<unknown> {
   const text = JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const fail = (why: string, cause?: unknown) =>
@@ -24,6 +28,7 @@ export async function postJson(url: string, body: unknown, options: { timeoutMs:
       {
         method: "POST",
         headers: {
+          ...options.headers,
           "content-type": "application/json",
           accept: "application/json",
           "content-length": String(new TextEncoder().encode(text).length),

@@ -18,6 +18,7 @@ export type DeployCheck = {
   readonly plugins: Installed;
   readonly sandbox: ChosenSandbox;
   readonly gateway: "container" | "edge";
+  readonly auth: "open" | "token";
   /** `[envs] default_gateway_env_id`. */
   readonly gatewayEnvId: string;
 };
@@ -76,6 +77,7 @@ async function linkFindings(step: PlannedStep, link: Sandbox, env: PlannedEnv, c
     cpu: numberOf(step["cpu"]),
     memoryMb: numberOf(step["memory_mb"]),
     gatewayMode: step["gateway_mode"] === "consistent" ? "consistent" : "performance",
+    auth: check.auth,
   } as const;
   const missing = await whyNot(link);
   return [

@@ -40,6 +40,7 @@ export type RunRequest = {
   readonly sandbox: AskedSandbox;
   readonly settings: Pick<Settings, "build" | "env" | "envs" | "stores" | "verifiers">;
   readonly gateway: "container" | "edge";
+  readonly auth: "open" | "token";
   readonly images: ImageOptions;
   readonly concurrency: number;
   readonly minScore: number | null;
@@ -164,8 +165,8 @@ function gatewayEnvId({ settings }: RunRequest): string {
   return settings.envs().default_gateway_env_id;
 }
 
-function preflightSettings(request: RunRequest): Pick<PreflightRequest, "gateway" | "gatewayEnvId" | "python"> {
-  return { gateway: request.gateway, gatewayEnvId: gatewayEnvId(request), python: request.settings.verifiers().python };
+function preflightSettings(request: RunRequest): Pick<PreflightRequest, "gateway" | "auth" | "gatewayEnvId" | "python"> {
+  return { gateway: request.gateway, auth: request.auth, gatewayEnvId: gatewayEnvId(request), python: request.settings.verifiers().python };
 }
 
 /** The first of a chain that can be used here: what is made ahead is made for it, and what a later one needs when that is tried. */
@@ -214,7 +215,7 @@ function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan"
       const { cpu, memoryMb, gatewayMode, ttlSeconds, metadata } = step;
       return deployOnChain(
         chain,
-        { env, gateway: request.gateway, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
+        { env, gateway: request.gateway, auth: request.auth, owner: runId, cpu, memoryMb, gatewayMode, ttlSeconds, metadata },
         {
           store,
           stateDir,

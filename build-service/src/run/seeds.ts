@@ -27,12 +27,13 @@ export async function loadSeed(deployment: Deployment, seed: EnvironmentRecord, 
   const part = { kind: "file", file: { ...content, name: file.filename, mimeType: file.content_type } };
 
   const timeoutMs = 1000 * Math.min(LONGEST_TIMEOUT_S, BASE_TIMEOUT_S + (SECONDS_PER_GB * file.size) / 1e9);
-  await call(url, "data/reset", {}, timeoutMs, context);
-  await call(url, "data/add", { parts: [part] }, timeoutMs, context);
+  const sending = { timeoutMs, signal: context.signal, headers: await deployment.authorization("orchestrator") };
+  await call(url, "data/reset", {}, sending);
+  await call(url, "data/add", { parts: [part] }, sending);
 }
 
-async function call(url: string, method: string, params: unknown, timeoutMs: number, context: TaskContext): Promise<void> {
-  const answer = await postJson(url, { jsonrpc: "2.0", id: 1, method, params }, { timeoutMs, signal: context.signal });
+async function call(url: string, method: string, params: unknown, sending: Parameters<typeof postJson>[2]): Promise<void> {
+  const answer = await postJson(url, { jsonrpc: "2.0", id: 1, method, params }, sending);
   const { error } = RpcAnswer.parse(answer);
   if (error === null || error === undefined) return;
   throw new UserError({

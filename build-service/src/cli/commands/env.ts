@@ -27,6 +27,7 @@ type DeployOptions = CommonOptions & {
   readonly sandbox?: string;
   readonly gateway?: string;
   readonly gatewayMode: string;
+  readonly auth?: string;
   readonly cpu?: number;
   readonly memoryMb?: number;
 };
@@ -108,6 +109,7 @@ export const envCommand: AddCommand = (parent, io, end) => {
     .option("--ttl-seconds <n>", "how long it may live, 60 to 1209600", wholeNumberIn(60, 1_209_600), 10_800)
     .option("--sandbox <name>", SANDBOX_HELP)
     .option("--gateway <where>", "container (one of its own) or edge (the one of agent-env gateway dev); else [gateway] mode")
+    .option("--auth <mode>", "open (this machine's callers) or token (agent-env gateway token prints one); else [gateway] auth")
     .option("--gateway-mode <mode>", "performance, or consistent (one tool call at a time)", "performance")
     .option("--cpu <n>", "processors a container may use", numberIn(0.01, 1024))
     .option("--memory-mb <n>", "memory a container may use", numberIn(16, 1_048_576))
@@ -123,8 +125,9 @@ async function withState(record: DeploymentRecord, io: Io): Promise<DeploymentRe
 async function deploy(options: DeployOptions, io: Io): Promise<void> {
   const settings = io.settings();
   const plugins = await io.loadedPlugins();
-  const { gateway = settings.gateway().mode, gatewayMode } = options;
+  const { gateway = settings.gateway().mode, gatewayMode, auth = settings.gateway().auth } = options;
   if (gateway !== "container" && gateway !== "edge") throw notOneOf("--gateway", gateway, ["container", "edge"]);
+  if (auth !== "open" && auth !== "token") throw notOneOf("--auth", auth, ["open", "token"]);
   if (gatewayMode !== "performance" && gatewayMode !== "consistent")
     throw notOneOf("--gateway-mode", gatewayMode, ["performance", "consistent"]);
   const sandbox = await chooseSandbox({ option: options.sandbox ?? null, setting: settings.sandbox().default }, plugins.sandboxes);
@@ -142,6 +145,7 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
         env,
         gateway,
         gatewayMode,
+        auth,
         owner,
         ttlSeconds: options.ttlSeconds,
         cpu: options.cpu ?? null,

@@ -12,6 +12,7 @@ import { makeStateDir } from "../../store/local.ts";
 import type { AddCommand } from "../cli.ts";
 import type { CommonOptions, Io } from "../io.ts";
 import { wholeNumberIn } from "../numbers.ts";
+import { addGatewayToken } from "./gateway-token.ts";
 
 /**
  * Keeps wrangler on this machine: without these it looks up hosts outside, and serves an explorer on the gateway's own port
@@ -33,6 +34,7 @@ export const gatewayCommand: AddCommand = (parent, io, end) => {
     .description("serve the deployments of this machine's store from a Worker under wrangler dev")
     .option("--port <n>", "port on 127.0.0.1", wholeNumberIn(1, 65_535), EDGE_PORT)
     .action(async (options: CommonOptions & { port: number }) => end(await serve(options, io)));
+  addGatewayToken(gateway, io);
 };
 
 /** One that starts bundles itself first. */

@@ -103,6 +103,7 @@ async function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit)
     settings,
     sandbox: { option: options.sandbox ?? null, setting: settings.sandbox().default },
     gateway: options.gateway ?? settings.gateway().mode,
+    auth: settings.gateway().auth,
     images: imageOptions(options, settings),
     concurrency: options.concurrency ?? settings.run().concurrency,
     minScore: options.minScore ?? null,

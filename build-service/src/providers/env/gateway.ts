@@ -35,8 +35,8 @@ export const gatewayProvider: EnvProvider = {
   async ready(started, record) {
     const { options, context, deploymentId } = started;
     const url = options.gateway === "container" ? await containerReady(started) : await edgeReady(started, record);
-    const card = await readCard(url, context.signal);
-    await refuseClashes(options.env.id, url, context.signal);
+    const card = await readCard(url, started);
+    await refuseClashes(options.env.id, url, started);
     context.emit({ kind: "deploy", entry: deploymentId, phase: "ready", message: `${options.env.id} is up at ${url}` });
     return { url, card, fields: { gateway_url: url, website_frontend_urls: sitePages(record, url) } };
   },

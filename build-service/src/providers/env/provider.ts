@@ -12,6 +12,8 @@ export type Started = {
   readonly services: readonly Service[];
   readonly addresses: Addresses;
   readonly session: SandboxSession;
+  /** What a request to the deployment's gateway has to say of its caller: nothing where callers need no token. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Writes the record as it is known so far, for a gateway that reads it from the store. */
   publish(record: DeploymentRecord): Promise<void>;
 };

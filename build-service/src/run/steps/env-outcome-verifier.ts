@@ -2,6 +2,7 @@ import { FileRecord, objectKey } from "@agent-env/protocol";
 import { z } from "zod";
 import { deployed } from "../deployed.ts";
 import { aggregate } from "../verifiers/aggregators.ts";
+import { startForwarder } from "../verifiers/forwarder.ts";
 import { runVerifier } from "../verifiers/script.ts";
 import { Name, Verifier, Version } from "./field-schemas.ts";
 import { stepOf } from "./step.ts";
@@ -24,17 +25,22 @@ export const envOutcomeVerifierStep = stepOf({
     { path: "file_artifact_id", kind: "artifact", versionPath: "file_artifact_version", types: ["file"] },
   ],
   async run(fields, context) {
-    const { record } = deployed(context, fields.env_id);
+    const deployment = deployed(context, fields.env_id);
+    const { record } = deployment;
     if (record.mcp_url === null) throw new Error(`${record.deployment_id}: deployed without an MCP address`);
     const file = FileRecord.parse(await context.entity("artifact", fields.file_artifact_id, fields.file_artifact_version ?? null));
     const script = await context.store.of(file.id).objects.get(objectKey(file.object_url));
     if (script === null) throw new Error(`${file.object_url}: ${file.id} names it, and it isn't in the store`);
 
-    const results = await runVerifier({
+    const { authorization } = await deployment.authorization("grader");
+    const gateway = record.gateway_url ?? "";
+    const forwarder = authorization === undefined ? null : await startForwarder(gateway, authorization);
+    const asked = (url: string): string => (forwarder === null ? url : forwarder.url + url.slice(gateway.length));
+    const running = runVerifier({
       script: script.bytes,
       filename: file.filename,
-      mcpUrl: record.mcp_url,
-      gatewayUrl: record.gateway_url,
+      mcpUrl: asked(record.mcp_url),
+      gatewayUrl: record.gateway_url === null ? null : asked(record.gateway_url),
       envView: { id: record.env_id, version: record.env_version, deployment_id: record.deployment_id, card: record.environment_card },
       run: null,
       python: context.verifiers.python,
@@ -50,6 +56,7 @@ export const envOutcomeVerifierStep = stepOf({
           message: `${method} ${target} ${ok ? "answered" : "failed"} after ${Math.round(ms)} ms`,
         }),
     });
+    const results = await running.finally(() => forwarder?.close());
     const score = aggregate(fields.score_aggregator, results);
     context.verifications.set(context.stepId, { results, score });
     const passed = results.filter(({ result }) => result).length;
