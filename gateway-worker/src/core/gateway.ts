@@ -55,9 +55,10 @@ export function gates(now: () => number = Date.now): (view: View) => Gate {
   };
 }
 
-/** Whether a route needs no deployment object, only the view. */
-export function isBytes(to: Route): boolean {
-  return to.to === "refused" || to.to === "redirect" || to.to === "site" || (to.to === "service" && !to.guarded);
+/** Whether a request needs no deployment object, only the view: what may set off a trigger does. */
+export function isBytes(to: Route, view: View, request: In): boolean {
+  if (to.to === "site") return request.wantsUpgrade || view.sites.get(to.site)?.isWatched !== true;
+  return to.to === "refused" || to.to === "redirect" || (to.to === "service" && !to.guarded);
 }
 
 /** Answers a request that isn't let in. */

@@ -57,6 +57,8 @@ export type UpRequest = {
   readonly body: In | string | Uint8Array | null;
   /** The request that this one passes on: what is left of its fields keeps its bytes, also where they are no text. */
   readonly passesOn?: In;
+  /** Sees the client's body go by. */
+  readonly bodySeen?: (chunk: Uint8Array) => void;
   /** How long the server may be silent, before its answer and within it. */
   readonly idleMs: number;
   /** The `Host` that is sent, where it isn't the address's own. A host that can't set it sends that one. */
@@ -148,6 +150,8 @@ export interface Host {
   committed(): void | Promise<void>;
   /** Runs work as soon as what is being done now is done: what arrives meanwhile is done with it. */
   soon(work: () => void): void;
+  /** Where nothing runs on its own while nobody asks: has it looked after again at that time, or no more. */
+  wakeAt?(ms: number | null): void;
   /** Work that outlives the request it came with. It must not reject. */
   background(work: Promise<unknown>): void;
   upstream(request: UpRequest): UpExchange;

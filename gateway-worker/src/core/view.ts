@@ -17,6 +17,8 @@ export type SiteView = {
   readonly reserved: readonly Segments[];
   /** The site makes links under its prefix by itself, and sees the prefix. */
   readonly keepsPrefix: boolean;
+  /** Its requests may set off a trigger. */
+  readonly isWatched: boolean;
 };
 
 /** Which `Host` values are served. `any` only where the deployment has no name that could be told. */
@@ -70,8 +72,9 @@ export function viewOf(parts: {
   notReady: string | null;
   clock: ArmedClock | null;
   facts: (server: DeployedServer) => CardFacts;
+  isWatched: (site: string) => boolean;
 }): View {
-  const { record, settings, hosts, notReady, clock, facts } = parts;
+  const { record, settings, hosts, notReady, clock, facts, isWatched } = parts;
   const services = new Map<string, ServiceView>();
   const sites = new Map<string, SiteView>();
   const labels = new Map<string, string>();
@@ -80,7 +83,8 @@ export function viewOf(parts: {
     if (server.svc !== false) services.set(serviceKey(server), { url: server.url, guarded });
     if (server.kind !== "website" || server.frontend_url === undefined) continue;
     const keepsPrefix = record.sites[server.name]?.prefix === "keep";
-    sites.set(server.name, { frontendUrl: server.frontend_url, origins: siteOrigins(server), reserved, keepsPrefix });
+    const served = { frontendUrl: server.frontend_url, origins: siteOrigins(server), reserved, keepsPrefix };
+    sites.set(server.name, { ...served, isWatched: isWatched(server.name) });
     if (server.label !== undefined) labels.set(server.label, server.name);
   }
   return {

@@ -11,6 +11,7 @@ import { stateRoute } from "./state.ts";
 import { stepRoute } from "./step.ts";
 import { toolsRoute } from "./tools.ts";
 import { trajectoryRoute } from "./trajectory.ts";
+import { triggersRoute } from "./triggers.ts";
 
 /** All routes of a deployment but `/mcp`, `/svc` and `/website`. A wrong method is 405 with `Allow`, an unknown route 404. */
 export function createApp(gateway: Gateway): Hono<AppEnv> {
@@ -22,6 +23,7 @@ export function createApp(gateway: Gateway): Hono<AppEnv> {
   app.route("/", stepRoute(gateway));
   app.route("/", toolsRoute(deployment));
   app.route("/", clockRoute(deployment));
+  app.route("/", triggersRoute(deployment));
   app.route("/", trajectoryRoute(deployment));
   app.route("/", changesRoute(deployment));
   app.route("/", dataPlaneRoute(deployment));

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@agent-env/protocol";
 import type { Host } from "../seam.ts";
+import type { Cause } from "../triggers/actions.ts";
 import { eventId, type Trajectory } from "./trajectory.ts";
 import type { WriteWindows } from "./write-windows.ts";
 
@@ -14,7 +15,10 @@ export type CallFacts = {
   readonly isOwn: boolean;
 };
 /** A call under way. */
-export type BegunCall = { readonly facts: CallFacts; readonly n: number; readonly before: number | null };
+export type BegunCall = { readonly facts: CallFacts; readonly n: number; readonly before: number | null; readonly cause: CausedBy };
+/** What a role's calls are caused by, while it is an executor at work. */
+export type CausesOf = (role: string) => readonly Cause[];
+type CausedBy = { readonly caused_by?: readonly Cause[] };
 export type CallEnd = { readonly result: unknown } | { readonly error: string };
 
 /** One `tool_call` per call, however often it is sent, and what it came to. */
@@ -22,8 +26,10 @@ export class CallLog {
   readonly #host: Host;
   readonly #trajectory: Trajectory;
   readonly #windows: WriteWindows;
+  readonly #causesOf: CausesOf;
 
-  constructor(parts: { host: Host; trajectory: Trajectory; windows: WriteWindows }) {
+  constructor(parts: { host: Host; trajectory: Trajectory; windows: WriteWindows; causesOf: CausesOf }) {
+    this.#causesOf = parts.causesOf;
     this.#host = parts.host;
     this.#trajectory = parts.trajectory;
     this.#windows = parts.windows;
@@ -34,12 +40,13 @@ export class CallLog {
     const before = this.#host.changes === undefined || facts.isOwn ? null : await this.#host.changes.lastId();
     const { tool, args, role, source } = facts;
     const call = { function_name: tool, arguments: args };
-    const n = this.#trajectory.append({ event_type: "tool_call", ...sourceOf(source), tool_call: call, role });
-    return { facts, n, before };
+    const cause = causeIn(this.#causesOf(role));
+    const n = this.#trajectory.append({ event_type: "tool_call", ...sourceOf(source), tool_call: call, role, ...cause });
+    return { facts, n, before, cause };
   }
 
   /** It has ended. Gives the changelog's highest id; written down once `committed` is done. */
-  async end({ facts, n, before }: BegunCall, end: CallEnd): Promise<number | null> {
+  async end({ facts, n, before, cause }: BegunCall, end: CallEnd): Promise<number | null> {
     const after = this.#host.changes === undefined ? null : await this.#host.changes.lastId();
     const ids = facts.isOwn ? { changelog_id: after } : { changelog_id_before: before, changelog_id: after };
     const what =
@@ -51,7 +58,7 @@ export class CallLog {
     this.#windows.add(
       finished,
       { before, after },
-      { kind: "tool_call", event_id: eventId(n), tool: facts.tool, role: facts.role, ...failed },
+      { kind: "tool_call", event_id: eventId(n), tool: facts.tool, role: facts.role, ...failed, ...cause },
     );
     return after;
   }
@@ -60,6 +67,11 @@ export class CallLog {
   committed(): Promise<void> {
     return this.#trajectory.committed();
   }
+}
+
+/** The cause of what somebody does, where it has one. */
+export function causeIn(causes: readonly Cause[]): CausedBy {
+  return causes.length === 0 ? {} : { caused_by: causes };
 }
 
 function sourceOf(source: CallFacts["source"]): { source?: string } {

@@ -93,6 +93,13 @@ test("the gateway's card offers the extensions whose routes it serves", () => {
     ["urn:agentenv:disable-tool/v1", "disable POST /tools/disable"],
     ["urn:agentenv:enable-tool/v1", "enable POST /tools/enable"],
     [
+      "urn:agentenv:triggers/v1",
+      "register POST /triggers/register",
+      "remove POST /triggers/remove",
+      "clear POST /triggers/clear",
+      "state GET /triggers/state",
+    ],
+    [
       "urn:agentenv:clock/v1",
       "get_time GET /clock/time",
       "set_time PUT /clock/set-time",

@@ -8,6 +8,8 @@ import type { UpstreamServer } from "../mcp/upstream-server.ts";
 import { type DefectKind, SiteDefects } from "../proxy/site/defects.ts";
 import type { Host } from "../seam.ts";
 import type { Settings } from "../settings.ts";
+import type { CallTool } from "../triggers/actions.ts";
+import { Triggers } from "../triggers/triggers.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
 import { type Backing, declaredEndpoint, factsOf } from "./backing.ts";
 import { backingMcp } from "./backing-mcp.ts";
@@ -50,12 +52,14 @@ export class Deployment {
   readonly callLog: CallLog;
   readonly windows: WriteWindows;
   readonly requestWatch: RequestWatch;
+  readonly triggers: Triggers;
   /** In the order in which tools are listed. */
   readonly backings: readonly Backing[];
   readonly #hosts: HostRules;
   readonly #listeners = new Set<() => void>();
   #ears: Ears = { heard: () => undefined, asked: () => undefined };
   #notReady: string | null = "starting";
+  #callForTriggers: CallTool = () => Promise.reject(new Error("nobody calls tools for triggers yet"));
   #view: View | null = null;
   /** By the kind of client. */
   readonly #catalogues = new Map<string, Catalogue>();
@@ -75,8 +79,9 @@ export class Deployment {
     this.clock = new Clock({ sql: host.sql, now, changed: () => this.#clockChanged() });
     this.trajectory = new Trajectory({ host, now, clock: this.clock });
     this.windows = new WriteWindows(this.trajectory, host.sql);
-    this.requestWatch = new RequestWatch({ host, trajectory: this.trajectory, windows: this.windows });
-    this.callLog = new CallLog({ host, trajectory: this.trajectory, windows: this.windows });
+    this.requestWatch = new RequestWatch({ host, trajectory: this.trajectory, windows: this.windows, triggers: () => this.triggers });
+    const causesOf = (role: string) => this.triggers.causesOf(role);
+    this.callLog = new CallLog({ host, trajectory: this.trajectory, windows: this.windows, causesOf });
     this.cards = new Cards({
       host,
       now,
@@ -85,6 +90,18 @@ export class Deployment {
       warn: (backing, warning) => this.#warn(backing, warning),
     });
     this.backings = inToolOrder(record).map((server) => this.#backing(server));
+    this.triggers = new Triggers({
+      host,
+      now,
+      clock: this.clock,
+      trajectory: this.trajectory,
+      windows: this.windows,
+      roles: this.roles,
+      call: (call) => this.#callForTriggers(call),
+      names: () => this.#nameable(),
+      isReady: () => this.#notReady === null,
+      changed: () => this.#drawAgain(),
+    });
   }
 
   get name(): string {
@@ -135,8 +152,14 @@ export class Deployment {
       notReady: this.#notReady,
       clock: this.clock.armed,
       facts: (server) => factsOf(this.#of(server)),
+      isWatched: (site) => this.triggers.watches(site),
     });
     return this.#view;
+  }
+
+  /** Gives triggers a way to call tools. */
+  callForTriggersWith(call: CallTool): void {
+    this.#callForTriggers = call;
   }
 
   /** All servers' lists as one, as last read. */
@@ -286,8 +309,16 @@ export class Deployment {
     for (const listener of this.#listeners) listener();
   }
 
+  /** What triggers can name. */
+  #nameable(): { tools: ReadonlySet<string> | null; websites: readonly string[] } {
+    const isListed = this.serving().some(({ mcp }) => mcp.base.last("tools") !== null);
+    const sites = this.backings.filter(({ server }) => server.kind === "website" && server.frontend_url !== undefined);
+    return { tools: isListed ? new Set(this.catalogue().tools.byName.keys()) : null, websites: sites.map(({ server }) => server.name) };
+  }
+
   /** Arming and clearing show and hide a tool, and stamp what is passed on. */
   #clockChanged(): void {
+    this.triggers.clockChanged();
     this.#drawAgain();
     this.#listsChanged();
   }

@@ -6,6 +6,8 @@ export type GatewayExtension = {
   readonly description: string;
   readonly params: {
     readonly endpoint: string;
+    /** What of the extension is served, for clients that ask before they use it. */
+    readonly features?: readonly string[];
     readonly methods: Readonly<Record<string, { method: string; endpoint?: string; request?: JsonObject }>>;
   };
 };
@@ -33,6 +35,17 @@ const STEP: JsonObject = {
   then: { required: ["tool_name"] },
 };
 
+const REGISTER: JsonObject = {
+  type: "object",
+  properties: {
+    watch_roles: { type: "array", items: { type: "string" } },
+    executor: { type: "object" },
+    executors: { type: "object" },
+    triggers: { type: "array" },
+  },
+  required: ["triggers"],
+};
+const REMOVE: JsonObject = { type: "object", properties: { ids: { type: "array", items: { type: "string" } } }, required: ["ids"] };
 const CHANGES: JsonObject = {
   type: "object",
   properties: { after_id: { type: "integer", minimum: 0 }, limit: { type: "integer", minimum: 1, maximum: 10_000 } },
@@ -49,6 +62,20 @@ export const GATEWAY_EXTENSIONS: readonly GatewayExtension[] = [
     uri: "urn:agentenv:enable-tool/v1",
     description: "Enable tools for a role.",
     params: { endpoint: "/tools/enable", methods: { enable: { method: "POST", request: TOOLS_RULE } } },
+  },
+  {
+    uri: "urn:agentenv:triggers/v1",
+    description: "Let things happen by themselves when a tool is called, a page is used, a state is reached, or a time has come.",
+    params: {
+      endpoint: "/triggers/register",
+      features: ["named_executors", "provoking_roles", "action_delay", "executor_hours", "unless", "website", "executor_hours_time_zone"],
+      methods: {
+        register: { method: "POST", endpoint: "/triggers/register", request: REGISTER },
+        remove: { method: "POST", endpoint: "/triggers/remove", request: REMOVE },
+        clear: { method: "POST", endpoint: "/triggers/clear" },
+        state: { method: "GET", endpoint: "/triggers/state" },
+      },
+    },
   },
   {
     uri: "urn:agentenv:clock/v1",

@@ -17,6 +17,9 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS used_pages (id TEXT PRIMARY KEY, expires INTEGER NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS write_windows (n INTEGER PRIMARY KEY, before_id INTEGER NOT NULL, after_id INTEGER NOT NULL, actor TEXT NOT NULL)`,
   `CREATE INDEX IF NOT EXISTS write_windows_by_end ON write_windows (after_id)`,
+  `CREATE TABLE IF NOT EXISTS triggers (id TEXT PRIMARY KEY, spec TEXT NOT NULL, state TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS trigger_fires (n INTEGER PRIMARY KEY, trigger_id TEXT NOT NULL, fire TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS trigger_events (seq INTEGER PRIMARY KEY, event TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 ];
 

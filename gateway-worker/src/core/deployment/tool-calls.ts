@@ -1,15 +1,18 @@
-import { errorAnswer, INVALID_PARAMS, isJsonObject, type JsonObject, resultAnswer } from "@agent-env/protocol";
+import { DEFAULT_ROLE, errorAnswer, INVALID_PARAMS, isJsonObject, type JsonObject, resultAnswer } from "@agent-env/protocol";
 import type { Asked, AskingBack } from "../mcp/asking-back.ts";
 import { paramFields } from "../mcp/param-headers.ts";
 import type { ResourceRoutes } from "../mcp/resource-routes.ts";
 import { toolError, toolReply } from "../mcp/results.ts";
 import { own, type Reply, type Turn } from "../mcp/turn.ts";
+import type { CallTool } from "../triggers/actions.ts";
+import { type Said, saidIn } from "../triggers/said.ts";
 import type { BegunCall, CallEnd } from "./call-log.ts";
 import { mayRepeat, mayUse } from "./catalogue.ts";
 import type { Deployment } from "./deployment.ts";
 import { callGatewayTool, GATEWAY_SOURCE } from "./gateway-tools.ts";
 import type { Entry } from "./names.ts";
 import { OpenCalls } from "./open-calls.ts";
+import { silentTurn } from "./silent-turn.ts";
 
 /** A name that no list has is looked for once more in lists that are older than this. */
 const LOOK_AGAIN_MS = 1_000;
@@ -36,6 +39,7 @@ export class ToolCalls {
     this.#deployment = deployment;
     this.#asking = asking;
     this.#routes = routes;
+    deployment.callForTriggersWith((call) => this.#callForTrigger(call));
   }
 
   /** The tool of a name, if there is one. */
@@ -76,9 +80,31 @@ export class ToolCalls {
       await callLog.committed();
       return { asked, changelogId: null };
     }
-    const changelogId = await callLog.end(begun, endOf(asked, call.entry.source));
+    const end = endOf(asked, call.entry.source);
+    const changelogId = await callLog.end(begun, end);
+    await this.#provoke(turn, call, end);
     await callLog.committed();
     return { asked, changelogId };
+  }
+
+  /** Lets triggers see an answered call: the answer may have to wait for what it sets off. */
+  async #provoke(turn: Turn, { entry, args }: ToolCall, end: CallEnd): Promise<void> {
+    const { triggers } = this.#deployment;
+    if (triggers.isEmpty) return;
+    const { isError, value } = saidOf(end);
+    const { annotations } = entry.item;
+    const readOnly = isJsonObject(annotations) && annotations["readOnlyHint"] === true;
+    await triggers.called({ tool: entry.name, args: args ?? {}, role: turn.role, value, isError, readOnly });
+  }
+
+  /** A trigger's own call: of no role's rules, in no line, and provoking nothing. */
+  async #callForTrigger({ tool, args, role }: Parameters<CallTool>[0]): Promise<Said> {
+    const turn = { ...silentTurn(role ?? DEFAULT_ROLE, "trigger"), trigger: { role } };
+    const entry = await this.find(turn, tool);
+    if (entry === undefined) return { isError: true, value: null, text: `Unknown tool: ${tool}` };
+    const params = { name: tool, arguments: args };
+    const message = { jsonrpc: "2.0", id: crypto.randomUUID(), method: "tools/call", params };
+    return saidOf(endOf(await this.#send(turn, { entry, message, params, args }), entry.source));
   }
 
   async #send(turn: Turn, { entry, message, params, args, source }: ToolCall): Promise<Asked> {
@@ -119,6 +145,11 @@ function awaitedState(asked: Asked): string | null {
   const result = message?.["result"];
   if (!isJsonObject(result) || result["resultType"] !== "input_required") return null;
   return typeof result["requestState"] === "string" ? result["requestState"] : "";
+}
+
+function saidOf(end: CallEnd): Said {
+  if ("error" in end) return { isError: true, value: null, text: end.error };
+  return saidIn(isJsonObject(end.result) ? end.result : {});
 }
 
 function endOf(asked: Asked, source: string): CallEnd {

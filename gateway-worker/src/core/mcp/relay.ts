@@ -55,13 +55,14 @@ export class Relay {
   async send(call: LiveCall, message: JsonObject, target: Target, asked?: Ask["asked"]): Promise<Outcome | null> {
     const key = liveKey(call.turn, message["id"]);
     this.#live.set(key, [...(this.#live.get(key) ?? []), call]);
-    await this.#turns.take();
+    const turns = call.turn.trigger === undefined ? this.#turns : null;
+    await turns?.take();
     try {
       const server = this.#deployment.mcpOf(target.source);
       const outcome = await this.#inSomeEra(call, message, target, server, asked);
       return call.isCancelled ? null : outcome;
     } finally {
-      this.#turns.give();
+      turns?.give();
       this.#forget(key, call);
     }
   }
@@ -169,6 +170,7 @@ function liveKey(turn: Turn, id: unknown): string {
 function stamped(call: LiveCall, meta: unknown): JsonObject {
   const { turn, tokenToSend } = call;
   const session = turn.session?.key ?? turn.namedSession;
+  const role = turn.trigger === undefined ? turn.role : turn.trigger.role;
   const callers = Object.entries(isJsonObject(meta) ? meta : {});
   const kept = callers.filter(
     ([key]) => !key.startsWith("agentenv.io/") && !key.startsWith("io.modelcontextprotocol/") && key !== "progressToken",
@@ -176,7 +178,7 @@ function stamped(call: LiveCall, meta: unknown): JsonObject {
   return {
     ...Object.fromEntries(kept),
     ...(tokenToSend === undefined ? {} : { progressToken: tokenToSend }),
-    [ROLE_META_KEY]: turn.role,
+    ...(role === null ? {} : { [ROLE_META_KEY]: role }),
     ...(session === undefined ? {} : { [SESSION_META_KEY]: session }),
   };
 }

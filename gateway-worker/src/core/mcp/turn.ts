@@ -21,6 +21,8 @@ export type Turn = {
   readonly capabilities: JsonObject;
   /** The least level of log lines that it wants; null: those that servers send by themselves. Undefined: none. */
   readonly logLevel: string | null | undefined;
+  /** A trigger's call: it waits in no line, and names the role that it says, if any. */
+  readonly trigger?: { readonly role: string | null };
   /** Fields of the request that servers get too: of tracing, and arguments that are headers. */
   readonly fields: readonly Field[];
 };

@@ -20,7 +20,7 @@ export function upstream(request: UpRequest): UpExchange {
   const sent = clientRequest(request, { isShared: true });
   const response = answerTo<never>(sent, request.idleMs, () => new Fault("unknown", "it switched protocols unasked"));
   response.catch(() => undefined);
-  sendBody(sent, request.body);
+  sendBody(sent, request);
   return { response, abort: () => void sent.destroy(new Fault("unknown", "given up")) };
 }
 
@@ -87,8 +87,9 @@ function withFraming({ method, headers, body }: UpRequest): Field[] {
 }
 
 /** A string would be joined with the head, and the whole written as UTF-8: that spoils header bytes above 0x7F. */
-function sendBody(sent: http.ClientRequest, body: UpRequest["body"]): void {
+function sendBody(sent: http.ClientRequest, { body, bodySeen }: UpRequest): void {
   if (body instanceof NodeIn) {
+    if (bodySeen !== undefined) body.message.on("data", bodySeen);
     body.message.pipe(sent);
     body.message.on("close", () => {
       if (!body.message.complete) sent.destroy(new Fault("reset", "the client left"));

@@ -27,6 +27,10 @@ const LOOK_AGAIN_MS = 86_400_000;
 /** Under these keys the object keeps whose it is, and the newest revision that it was served by. */
 const ID = "deployment";
 const REVISION = "revision";
+/** Set while something of it has its time: then the object has to be in memory. */
+const TIMED = "timed";
+/** How much later than a timer in memory the alarm is that stands in for it. */
+const ALARM_AFTER_MS = 10_000;
 
 /** Why a deployment isn't served. */
 type Unserved = { readonly problem: GatewayError };
@@ -48,6 +52,7 @@ export class DeploymentObject extends DurableObject<Environment> {
   #record: DeploymentRecord | null = null;
   #isStarting = false;
   #askedMs = 0;
+  #timedMs: number | null = null;
 
   /** Answers what needs the deployment: MCP, guarded bodies, and all routes but pages and raw APIs. */
   override async fetch(request: Request): Promise<Response> {
@@ -91,13 +96,28 @@ export class DeploymentObject extends DurableObject<Environment> {
     if (!("problem" in served)) served.deployment.noteDefect(...defect);
   }
 
-  /** The deployment's end may have come: then every connection of its callers and to its servers is cut. */
+  /**
+   * The deployment's end may have come: then every connection of its callers and to its servers is cut. Or something of it has
+   * its time, which after a restart nobody may have asked for.
+   */
   override async alarm(): Promise<void> {
     const id = this.ctx.storage.kv.get<string>(ID);
-    if (this.#served === null || id === undefined) return;
+    this.#timedMs = null;
+    if (id === undefined || (this.#served === null && this.ctx.storage.kv.get(TIMED) === undefined)) return;
     const read = await this.#read(id);
-    if (read.problem === null) return this.#wakeAtEnd(read.record);
-    if (read.isOver) this.ctx.abort(`deployment ${id} has ended`);
+    if (read.problem !== null && read.isOver) return this.ctx.abort(`deployment ${id} has ended`);
+    await this.#serve(id);
+    this.#served?.deployment.triggers.lookLater();
+    if (read.problem === null) await this.#setAlarm(read.record);
+  }
+
+  /** While the object is in memory its own timers are exact; the alarm brings it back where it isn't. */
+  #wakeAt(ms: number | null): void {
+    if ((ms === null) === (this.#timedMs === null)) return;
+    this.#timedMs = ms === null ? null : ms + ALARM_AFTER_MS;
+    if (ms === null) this.ctx.storage.kv.delete(TIMED);
+    else this.ctx.storage.kv.put(TIMED, true);
+    if (this.#record !== null) this.ctx.waitUntil(this.#setAlarm(this.#record));
   }
 
   async #serve(id: string): Promise<Served | Unserved> {
@@ -116,7 +136,7 @@ export class DeploymentObject extends DurableObject<Environment> {
     if (isRevised) {
       this.ctx.storage.kv.put(ID, id);
       this.ctx.storage.kv.put(REVISION, record.revision);
-      await this.#wakeAtEnd(record);
+      await this.#setAlarm(record);
     }
     if (served.deployment.notReady !== null) this.#start(served);
     return served;
@@ -127,9 +147,11 @@ export class DeploymentObject extends DurableObject<Environment> {
     return readRecord(this.env, id, { atLeast: this.#record?.revision ?? this.ctx.storage.kv.get<number>(REVISION) ?? 0 });
   }
 
-  async #wakeAtEnd({ expires_at }: DeploymentRecord): Promise<void> {
-    if (expires_at === null) await this.ctx.storage.deleteAlarm();
-    else await this.ctx.storage.setAlarm(Math.min(Date.parse(expires_at), Date.now() + LOOK_AGAIN_MS));
+  async #setAlarm({ expires_at }: DeploymentRecord): Promise<void> {
+    const end = expires_at === null ? null : Math.min(Date.parse(expires_at), Date.now() + LOOK_AGAIN_MS);
+    const next = Math.min(end ?? Number.POSITIVE_INFINITY, this.#timedMs ?? Number.POSITIVE_INFINITY);
+    if (next === Number.POSITIVE_INFINITY) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(next);
   }
 
   #load(record: DeploymentRecord): Served {
@@ -140,6 +162,7 @@ export class DeploymentObject extends DurableObject<Environment> {
       committed: () => this.ctx.storage.sync(),
       record: () => this.#record ?? record,
       out: null,
+      wakeAt: (ms) => this.#wakeAt(ms),
     });
     const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record));
     resume(deployment);

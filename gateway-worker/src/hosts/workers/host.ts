@@ -15,8 +15,9 @@ export function workersHost(parts: {
   committed: () => Promise<void>;
   record: () => DeploymentRecord;
   out: WorkersOut | null;
+  wakeAt?: (ms: number | null) => void;
 }): Host {
-  const { context, doors, sql, committed, record, out } = parts;
+  const { context, doors, sql, committed, record, out, wakeAt } = parts;
   const log = (line: string): void => console.warn(line);
   return {
     sql,
@@ -28,6 +29,7 @@ export function workersHost(parts: {
     decode,
     record,
     log,
+    ...(wakeAt === undefined ? {} : { wakeAt }),
   };
 }
 

@@ -71,7 +71,7 @@ async function answer({ request, env, context }: Asked, place: Place, record: De
   if ("status" in view) return errorResponse({ ...view, headers: [] });
   const incoming = new WorkersIn(request, place);
   const to = route(view, incoming);
-  if (!isBytes(to)) return await object.fetch(request);
+  if (!isBytes(to, view, incoming)) return await object.fetch(request);
 
   const out = new WorkersOut(request);
   const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record: () => record, out });

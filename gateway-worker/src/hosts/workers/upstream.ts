@@ -29,7 +29,7 @@ export async function answered(request: UpRequest, signal: AbortSignal): Promise
   const headers = headersOf(request.headers, request.passesOn instanceof WorkersIn ? request.passesOn.request.headers : new Headers());
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
-  const body = request.body instanceof WorkersIn ? request.body.request.body : bodyOf(request.body);
+  const body = request.body instanceof WorkersIn ? clientBody(request.body, request) : bodyOf(request.body);
   try {
     const response = await fetch(request.url, {
       method: request.method,
@@ -50,6 +50,21 @@ export async function answered(request: UpRequest, signal: AbortSignal): Promise
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A client's body on its way, with whoever wants to see it. Its length is kept where it is known. */
+function clientBody({ request: { body } }: WorkersIn, { bodySeen, headers }: UpRequest): ReadableStream<Uint8Array> | null {
+  if (body === null || bodySeen === undefined) return body;
+  const seen = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        bodySeen(chunk);
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  const length = headers.find(([name]) => name === "content-length")?.[1];
+  return length === undefined ? seen : seen.pipeThrough(new FixedLengthStream(Number(length)));
 }
 
 function bodyOf(body: UpRequest["body"]): string | Uint8Array | null {

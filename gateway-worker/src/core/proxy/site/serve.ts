@@ -49,6 +49,7 @@ export async function serveSite(
       headers: siteInward(isRewritten ? askedForPages(headers, request) : headers, prefix),
       body: request.hasBody ? request : null,
       passesOn: request,
+      ...(cares.watched?.seen === undefined ? {} : { bodySeen: cares.watched.seen }),
       idleMs: PROXY_IDLE_MS,
       ...hostFor(name, site.frontendUrl),
     },
