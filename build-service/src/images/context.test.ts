@@ -56,6 +56,18 @@ test("the tar is pinned byte for byte", async () => {
   expect(sha256Hex(await sourceOf(folder.path).tar())).toBe("5a06d715c89276b0eb69b4944711295f389ac86746debfb6fe8301959a88e3fb");
 });
 
+test("a file that can't be hashed is named", () => {
+  using folder = temporaryFolder(EXAMPLE);
+  const gone = { path: "data/gone", disk: join(folder.path, "data/gone"), executable: false };
+  expect(() => imageSource({ files: [gone], dockerfile: "Dockerfile", platform: null, shown: "envs/x" })).toThrow(
+    expect.objectContaining({
+      message: "envs/x/data/gone: can't be read",
+      why: `Error: ENOENT: no such file or directory, open '${gone.disk}'`,
+      next: "make it readable, then try again",
+    }),
+  );
+});
+
 test("a file that changed after it was hashed is never written under the old digest", async () => {
   using folder = temporaryFolder(EXAMPLE);
   const source = sourceOf(folder.path);

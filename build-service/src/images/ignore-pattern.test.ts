@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { instructionsOf } from "./ignore-expression.ts";
 import { ignorePattern } from "./ignore-pattern.ts";
 
 describe("a pattern is read as Docker reads it", () => {
@@ -33,4 +34,8 @@ test.each([
   ["[[:alpha:]]", '"[[:alpha:]]" is no pattern: a [: :] in it isn\'t read'],
 ])("%s is refused", (text, message) => {
   expect(() => ignorePattern(text, false)).toThrow(new SyntaxError(message));
+});
+
+test("an expression that ends in a class is refused too", () => {
+  expect(() => instructionsOf("[a", "[a")).toThrow(new SyntaxError('"[a" is no pattern: a [ in it isn\'t ended'));
 });

@@ -30,6 +30,7 @@ export function apiOver(setting: CloudflareRecords, exchange: Exchange, target =
     const { answer } = await exchange({
       target,
       what,
+      conflict: "answer",
       build: async () => ({
         method,
         url: `${setting.endpoints.api}/accounts/${encodeURIComponent(setting.accountId)}${path}`,

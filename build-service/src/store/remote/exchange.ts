@@ -17,6 +17,8 @@ export type Call = {
   readonly target: string;
   /** `GET records/env/x/1.json`. */
   readonly what: string;
+  /** What 409 means: R2's S3 API says it to writers of one key at one moment, the REST API to who makes what is there already. */
+  readonly conflict: "passes" | "answer";
   /** Asked for each try, since a signature has a time in it. */
   readonly build: () => Promise<RemoteRequest>;
 };
@@ -33,14 +35,14 @@ class Transient extends Error {
 const AT_ONCE = 16;
 
 /**
- * Everything sent goes through here: at most 16 at once, each try with a limit on silence, 408, 409, 429 and 5xx tried again
+ * Everything sent goes through here: at most 16 at once, each try with a limit on silence, 408, 429, 5xx and a passing 409 tried again
  * with growing pauses. Any other answer is the caller's to read. Throws a UserError when no try was answered.
  *
  * Only for requests that may be sent twice: reads, removals, and writes that are idempotent or carry a condition.
  */
 export function exchangeWith(timing: RemoteTiming): Exchange {
   const inTurn = gate(AT_ONCE);
-  return async ({ target, what, build }) => {
+  return async ({ target, what, conflict, build }) => {
     let tries = 0;
     try {
       return await withRetry(
@@ -52,7 +54,7 @@ export function exchangeWith(timing: RemoteTiming): Exchange {
         (earlierTries) =>
           inTurn(async () => {
             tries++;
-            return { answer: await send(await build(), timing), earlierTries };
+            return { answer: await send(await build(), timing, conflict), earlierTries };
           }),
       );
     } catch (error) {
@@ -69,7 +71,7 @@ export function exchangeWith(timing: RemoteTiming): Exchange {
   };
 }
 
-async function send(request: RemoteRequest, timing: RemoteTiming): Promise<RemoteAnswer> {
+async function send(request: RemoteRequest, timing: RemoteTiming, conflict: Call["conflict"]): Promise<RemoteAnswer> {
   const silence = silenceLimit(timing.silenceMs);
   try {
     silence.allow(timing.silenceMs + (request.body?.length ?? 0) / timing.uploadBytesPerMs);
@@ -86,7 +88,7 @@ async function send(request: RemoteRequest, timing: RemoteTiming): Promise<Remot
       silence.allow(timing.silenceMs);
       chunks.push(chunk);
     }
-    if (isPassing(response.status)) throw new Transient(String(response.status), retryAfterMs(response.headers));
+    if (isPassing(response.status, conflict)) throw new Transient(String(response.status), retryAfterMs(response.headers));
     return { status: response.status, headers: response.headers, body: Buffer.concat(chunks) };
   } catch (error) {
     if (error instanceof Transient) throw error;
@@ -109,7 +111,8 @@ function silenceLimit(limitMs: number): { readonly signal: AbortSignal; allow(ms
   };
 }
 
-const isPassing = (status: number): boolean => status === 408 || status === 409 || status === 429 || status >= 500;
+const isPassing = (status: number, conflict: Call["conflict"]): boolean =>
+  status === 408 || (status === 409 && conflict === "passes") || status === 429 || status >= 500;
 
 /** Seconds, or a date (RFC 9110 §10.2.3). */
 function retryAfterMs(headers: Headers): number {
