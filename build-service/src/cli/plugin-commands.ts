@@ -1,4 +1,5 @@
-import { UserError } from "@agent-env/protocol";
+import { inspect } from "node:util";
+import { Refused, UserError } from "@agent-env/protocol";
 import { loadContribution } from "../plugins/load.ts";
 import type { FoundPlugins } from "../plugins/plugins.ts";
 import type { Io } from "./io.ts";
@@ -28,12 +29,19 @@ export async function runPluginCommand(call: {
   const loaded = await loadContribution(claim, folder);
   if ("code" in loaded) throw refused(loaded.why);
   if (loaded.what !== "command") throw new Error(`${name}: loaded as a ${loaded.what}`);
-  return loaded.command({
-    argv,
-    cwd: io.cwd,
-    env: io.env,
-    signal: io.signal,
-    settings: io.settings().plugins().own(claim.package),
-    print: (text) => io.out.write(`${text}\n`),
-  });
+  const settings = io.settings().plugins().own(claim.package);
+  const print = (text: string) => io.out.write(`${text}\n`);
+  try {
+    return await loaded.command({ argv, cwd: io.cwd, env: io.env, signal: io.signal, settings, print });
+  } catch (error) {
+    if (error instanceof UserError || error instanceof Refused) throw error;
+    throw new UserError(
+      {
+        what: `${name}: the command failed`,
+        why: `the plugin ${JSON.stringify(claim.package)} has it, and it threw: ${error instanceof Error ? error.message : inspect(error)}`,
+        next: "run it with --verbose for the stack, and report it to whoever that plugin comes from",
+      },
+      { cause: error },
+    );
+  }
 }

@@ -183,6 +183,25 @@ describe("plugins of a project on the command line", () => {
     own.remove();
   });
 
+  test("a plugin's command that throws is told as that plugin's failure, with its stack only where it is asked for", async () => {
+    using wild = temporaryFolder({
+      ...projectOf("wild"),
+      ...pluginPackage(
+        "wild",
+        { commands: { roar: "roar.js" } },
+        { "roar.js": 'export default () => { throw new Error("no voice"); };\n' },
+      ),
+    });
+    const own = agentEnv(NO_DOCKER, wild.path);
+    expect(await own.run("roar")).toMatchObject({
+      exitCode: 1,
+      out: "",
+      err: 'roar: the command failed\n  the plugin "wild" has it, and it threw: no voice\n  Next: run it with --verbose for the stack, and report it to whoever that plugin comes from\n',
+    });
+    expect((await own.run("roar", "--verbose")).err).toContain("roar.js:1");
+    own.remove();
+  });
+
   test("--help lists the commands of plugins, and still helps where they can't be read", async () => {
     const { exitCode, out } = await cli.run("--help");
     expect({ exitCode, end: out.slice(out.indexOf("Commands of plugins")) }).toEqual({
