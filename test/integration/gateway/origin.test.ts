@@ -360,7 +360,7 @@ describe.each(HOSTS)("pages of a deployment with tokens on the $host host", ({ s
     for (const [sent, passed] of [
       [`${cookie}`, undefined],
       [`${other}; a=1; ${cookie}`, "a=1"],
-      [`a=1;${cookie};b="x, y"`, 'a=1;b="x, y"'],
+      [`a=1; ${cookie};  b="x, y"`, 'a=1; b="x, y"'],
       [`agentenv_pagex=1; ${cookie}; page=2`, "page=2"],
     ] as const) {
       shop.received.length = 0;
