@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { engineProblem } from "../build-service/src/images/engine.ts";
 import { ELSEWHERE, type Elsewhere } from "./coverage/elsewhere.ts";
 import { type FileCoverage, refusalsIn, unreached } from "./coverage/refusals.ts";
 
@@ -22,7 +23,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
  * something and that no test has reached; ends with 1 when there are any. What only a child process reaches doesn't count: a
  * refusal's text is compared where it arises.
  */
-function main(files: readonly string[]): number {
+async function main(files: readonly string[]): Promise<number> {
   const include = FOLDERS.map((folder) => `--coverage.include=build-service/src/${folder}/**/*.ts`);
   const projects = Object.keys(TESTS).flatMap((name) => ["--project", name]);
   const { status } = spawnSync(
@@ -36,6 +37,7 @@ function main(files: readonly string[]): number {
   );
   const report: Record<string, FileCoverage> = JSON.parse(readFileSync(REPORT, "utf8"));
   const { missing, elsewhere, stale } = judged(report);
+  if ((await engineProblem()) !== null) console.log("no Docker Engine answers: refusals that only a build meets are listed too");
   for (const { place, why } of elsewhere) console.log(`${place}\n  not here: ${why}`);
   for (const place of missing) console.log(place);
   for (const { file, text } of stale) console.log(`scripts/coverage/elsewhere.ts: ${file} ${JSON.stringify(text)}: reached, or not there`);
@@ -61,4 +63,4 @@ function judged(report: Readonly<Record<string, FileCoverage>>) {
   return { missing, elsewhere, stale: ELSEWHERE.filter((entry) => !used.has(entry)) };
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
