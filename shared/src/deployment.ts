@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Card } from "./card.ts";
+import { tableOf } from "./table.ts";
 
 /** One server behind a gateway. These are the only addresses that a gateway ever contacts. */
 export const DeployedServer = z.object({
@@ -46,12 +47,12 @@ export const DeploymentRecord = z.looseObject({
   owner: z.string().nullable().default(null),
   auth: DeploymentAuth,
   servers: z.array(DeployedServer),
-  sites: z.record(z.string(), z.object({ prefix: z.enum(["keep", "strip"]).optional(), verdict: z.string().optional() })).default({}),
+  sites: tableOf(z.object({ prefix: z.enum(["keep", "strip"]).optional(), verdict: z.string().optional() })).default({}),
   /** Further `Host` values to answer. */
   hosts: z.array(z.string()).default([]),
   /** A second port, on which only the hosts of sites are served: to the agent's browser, in the deployment's network. */
   browser_port: z.int().min(0).max(65_535).optional(),
-  browse_urls: z.record(z.string(), z.string()).default({}),
+  browse_urls: tableOf(z.string()).default({}),
   /** RFC 3339, to the second. */
   expires_at: z.string().nullable().default(null),
 
@@ -76,7 +77,7 @@ export const DeploymentRecord = z.looseObject({
   gateway_mode: z.enum(["performance", "consistent"]).default("performance"),
   db_web_url: z.string().nullable().default(null),
   db_mcp_url: z.string().nullable().default(null),
-  website_frontend_urls: z.record(z.string(), z.string()).default({}),
+  website_frontend_urls: tableOf(z.string()).default({}),
   vnc_url: z.string().nullable().default(null),
   env_state_instance_ids: z.array(z.string()).default([]),
 });
