@@ -1,11 +1,10 @@
 import { joined } from "@agent-env/protocol";
 import { type Context, Hono } from "hono";
+import { CLOCK_TIME_PATH } from "../core/auth/clock-key.ts";
 import type { Deployment } from "../core/deployment/deployment.ts";
 import { GET_TIME_NAME } from "../core/deployment/gateway-tools.ts";
 import { readObject } from "./answers.ts";
 import type { AppEnv } from "./env.ts";
-
-const TIME_PATH = "/clock/time";
 
 /** The universe's clock (3-wire §clock). */
 export function clockRoute(deployment: Deployment): Hono<AppEnv> {
@@ -29,13 +28,14 @@ export function clockRoute(deployment: Deployment): Hono<AppEnv> {
     await host.committed();
     return context.json({ ok: true, armed: false });
   });
-  app.get(TIME_PATH, (context) => {
+  app.get(CLOCK_TIME_PATH, (context) => {
     const virtual_time = clock.written();
     return virtual_time === null ? context.json({ ok: false, error: "clock not armed" }, 404) : context.json({ virtual_time });
   });
-  app.get("/clock/state", (context) => {
-    const url = joined(addressForServers(deployment, context), TIME_PATH);
-    return context.json(clock.armed === null ? clock.shown() : { ...clock.shown(), env_get_time_url: url });
+  app.get("/clock/state", async (context) => {
+    if (clock.armed === null) return context.json(clock.shown());
+    const key = host.record().auth.mode === "token" ? await deployment.clockKey.query() : "";
+    return context.json({ ...clock.shown(), env_get_time_url: joined(addressForServers(deployment, context), CLOCK_TIME_PATH) + key });
   });
   return app;
 }

@@ -350,6 +350,25 @@ describe.each(HOSTS)("callers with tokens on the $host host", ({ start }) => {
     expect(both?.headers.filter(([name]) => name === "authorization").map(([, value]) => value.trim())).toEqual([own.authorization]);
   });
 
+  test("N4 servers read the time by a key in the address that they are given, which opens nothing else", async () => {
+    const control = bearer(await preset("orchestrator"));
+    const armed = { method: "PUT", headers: { ...control, ...JSON_HEADERS }, body: '{"virtual_time":"2026-03-01T09:00:00Z"}' };
+    expect((await raw(gateway, "/clock/set-time", armed)).status).toBe(200);
+    const { env_get_time_url: given } = (await raw(gateway, "/clock/state", { headers: control })).json() as { env_get_time_url: string };
+    const { search } = new URL(given);
+    const status = async (path: string, method = "GET") => (await raw(gateway, path, { method })).status;
+    expect([await status(`/clock/time${search}`), await status(`/clock/time${search}`, "HEAD"), await status("/clock/time")]).toEqual([
+      200, 200, 401,
+    ]);
+    for (const path of ["/clock/state", "/state", "/trajectory", "/svc/shop/x"])
+      expect([path, await status(path + search)]).toEqual([path, 401]);
+    expect(await status(`/clock/time${search}`, "POST")).toBe(401);
+    const opened = await post(gateway, "/mcp", INITIALIZE, bearer(await token()));
+    for (const other of ["", "x", "1.AAAA", `${search.slice(5, -4)}AAAA`, opened.header("mcp-session-id") ?? ""])
+      expect([other, await status(`/clock/time?key=${other}`)]).toEqual([other, 401]);
+    expect((await raw(gateway, "/clock/clear", { method: "POST", headers: control })).status).toBe(200);
+  });
+
   test("N4 a key that is taken out of the record opens nothing any more, and a new one does", async () => {
     const next = await newSigner();
     const rotating = await start({ record: { ...record, auth: { mode: "token", keys: [signer.jwk] } }, restarts: true });

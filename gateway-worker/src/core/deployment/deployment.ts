@@ -1,4 +1,5 @@
 import { type Card, type DeployedServer, isListedTool, type JsonObject, type ListedTool, type RoleRules } from "@agent-env/protocol";
+import { ClockKey } from "../auth/clock-key.ts";
 import { type Pages, SealedPages } from "../auth/pages.ts";
 import { logBug } from "../background.ts";
 import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
@@ -45,6 +46,7 @@ export class Deployment {
   readonly vault: Vault;
   readonly sessions: Sessions;
   readonly pages: Pages;
+  readonly clockKey: ClockKey;
   readonly cards: Cards;
   readonly roles: RoleBook;
   readonly clock: Clock;
@@ -74,6 +76,7 @@ export class Deployment {
     const deployment = record.deployment_id ?? record.name;
     this.vault = new Vault(host.sql);
     this.sessions = new Sessions({ sql: host.sql, vault: this.vault, deployment, idleMs: settings.sessionIdleMs, now });
+    this.clockKey = new ClockKey(this.vault, deployment);
     this.pages = new SealedPages({ sql: host.sql, committed: () => host.committed(), vault: this.vault, deployment, now });
     this.roles = new RoleBook({ sql: host.sql, changed: () => this.#listsChanged() });
     this.clock = new Clock({ sql: host.sql, now, changed: () => this.#clockChanged() });
