@@ -7,7 +7,7 @@ import { LocalSession } from "../../build-service/src/providers/sandbox/local/se
 import type { Service } from "../../build-service/src/providers/sandbox/provider.ts";
 import { docker, labelledNames, noEngine, storedImage, testBed } from "./support.ts";
 
-const FILES = { Dockerfile: 'FROM debian:bookworm-slim\nRUN mkdir -m 700 /data\nCMD ["sleep", "600"]\n' };
+const FILES = { Dockerfile: 'FROM debian:bookworm-slim\nLABEL agent-env.site.prefix=keep\nRUN mkdir -m 700 /data\nCMD ["sleep", "600"]\n' };
 
 describe.skipIf(noEngine)("P1 a container of the local provider", () => {
   test("P1 starts on another port when the reserved one was taken meanwhile, and its address says so", async () => {
@@ -28,6 +28,7 @@ describe.skipIf(noEngine)("P1 a container of the local provider", () => {
     };
 
     const addresses = await session.reserve([service]);
+    expect(await session.imageLabels("one")).toMatchObject({ "agent-env.site.prefix": "keep" });
     const reserved = addresses.get("one")?.outside;
     const taker = createServer();
     await new Promise<void>((resolve) => taker.listen(Number(new URL(String(reserved)).port), "127.0.0.1", resolve));

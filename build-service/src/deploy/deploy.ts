@@ -13,6 +13,7 @@ import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity
 import { drawKey } from "./keys.ts";
 import { refusedOptions, refusedPlace } from "./options.ts";
 import { createRecord, updateRecord } from "./record.ts";
+import { sitePrefixes } from "./site-prefixes.ts";
 import { stopDeployment } from "./teardown.ts";
 import { authorization } from "./tokens.ts";
 import { mainService, waves } from "./topology.ts";
@@ -53,11 +54,12 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
     const headers = await authorization(context.stateDir, { ...draft, expires_at: null }, orchestrator);
     const session = await opened(sandbox, { deploymentId, owner, expiresAt: rfc3339(labelsExpire), cpu, memoryMb }, context);
     const addresses = await session.reserve(services);
+    const sited = { ...draft, sites: await sitePrefixes(session, services) };
     await startAll(
-      { session, provider, services, addresses, record: provider.withServers(draft, options.env, options.gateway, addresses) },
+      { session, provider, services, addresses, record: provider.withServers(sited, options.env, options.gateway, addresses) },
       context,
     );
-    const record = await settledRecord({ options, context, deploymentId, services, addresses, session, headers }, provider, draft);
+    const record = await settledRecord({ options, context, deploymentId, services, addresses, session, headers }, provider, sited);
     return deploymentOf(record, session, options, context);
   } catch (error) {
     context.emit({ kind: "deploy", entry: deploymentId, phase: "failed", message: error instanceof Error ? error.message : String(error) });

@@ -86,6 +86,8 @@ export interface SandboxSession {
    */
   reserve(services: readonly Service[]): Promise<ReadonlyMap<string, Address>>;
   start(service: Service, env: Readonly<Record<string, string>>): Promise<void>;
+  /** The labels of a reserved service's image. Left out where it runs none. */
+  imageLabels?(service: string): Promise<Readonly<Record<string, string>>>;
   /**
    * Probes addresses that only the deployment's own network reaches (`inside` ones). Each settles as ready or with its
    * last reason; `onSettled` is called as they do. Rejects with the signal's reason once nothing of the probing is left.

@@ -76,6 +76,13 @@ export class LocalSession implements SandboxSession {
     }
   }
 
+  async imageLabels(service: string): Promise<Readonly<Record<string, string>>> {
+    const imageId = this.#images.get(service);
+    if (imageId === undefined) throw new Error(`the image of ${service} is asked for before it was reserved`);
+    const { Config: config } = await ask(`look at the image of ${service}`, this.#parts.docker.getImage(imageId).inspect());
+    return config.Labels ?? {};
+  }
+
   async probeInside(
     probes: readonly Probe[],
     onSettled: (result: ProbeResult) => void,
