@@ -28,7 +28,7 @@ const BUNDLE = {
   ]),
 };
 
-test("B8.1 B9 files named like what objects inherit are written, planned as unchanged, and given back", async () => {
+test("B8.1 files named like what objects inherit are written, planned as unchanged, and given back", async () => {
   using folder = temporaryFolder(BUNDLE);
   const store = memoryStore();
   const { plan: made } = await make({ folder: folder.path, store });
