@@ -129,7 +129,7 @@ export const SECTIONS = {
       "container",
     ),
     auth: key(z.enum(["open", "token"]), { readBy: "run, env deploy" }, "whether callers need a token").default("open"),
-    domain: key(text(), { readBy: null }, "the edge gateway's domain").optional(),
+    domain: key(text(), { readBy: "gateway deploy" }, "the edge gateway's domain").optional(),
   }),
   explorer: section("the live page", {
     port: key(z.int().min(1).max(65_535), { readBy: null }, "the live page's port").default(8234),

@@ -1,31 +1,16 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { UserError } from "@agent-env/protocol";
 import { listens, settled } from "../../deploy/readiness.ts";
+import { WRANGLER_SETTINGS, wranglerConfig, wranglerProgram } from "../../infra/wrangler.ts";
 import { EDGE_PORT, noteEdge } from "../../run/edge-url.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { makeStateDir } from "../../store/local.ts";
 import type { AddCommand } from "../cli.ts";
 import type { CommonOptions, Io } from "../io.ts";
 import { wholeNumberIn } from "../numbers.ts";
+import { addGatewayDeploy } from "./gateway-deploy.ts";
 import { addGatewayToken } from "./gateway-token.ts";
-
-/**
- * Keeps wrangler on this machine: without these it looks up hosts outside, and serves an explorer on the gateway's own port
- * that reads and changes every record.
- */
-const WRANGLER_SETTINGS = {
-  CLOUDFLARE_CF_FETCH_ENABLED: "false",
-  WRANGLER_SEND_METRICS: "false",
-  WRANGLER_SEND_ERROR_REPORTS: "false",
-  WRANGLER_HIDE_BANNER: "true",
-  X_LOCAL_EXPLORER: "false",
-  X_LOCAL_OBSERVABILITY: "false",
-};
 
 export const gatewayCommand: AddCommand = (parent, io, end) => {
   const gateway = parent.command("gateway").description("the edge gateway, which serves any number of deployments");
@@ -34,6 +19,7 @@ export const gatewayCommand: AddCommand = (parent, io, end) => {
     .description("serve the deployments of this machine's store from a Worker under wrangler dev")
     .option("--port <n>", "port on 127.0.0.1", wholeNumberIn(1, 65_535), EDGE_PORT)
     .action(async (options: CommonOptions & { port: number }) => end(await serve(options, io)));
+  addGatewayDeploy(gateway, io, end);
   addGatewayToken(gateway, io);
 };
 
@@ -42,8 +28,8 @@ const START_BUDGET_S = 120;
 
 /** Runs wrangler dev until it ends or this process is interrupted. Gives its exit code. */
 async function serve({ port, json = false }: CommonOptions & { readonly port: number }, io: Io): Promise<number> {
-  const config = wranglerConfig();
-  const program = wranglerProgram(config);
+  const config = wranglerConfig("gateway dev");
+  const program = wranglerProgram("gateway dev", config);
   await refuseTaken(port);
   const stateDir = stateDirOf(io.env);
   makeStateDir(stateDir);
@@ -78,34 +64,6 @@ async function printAddress(url: string, ended: AbortSignal, io: Io): Promise<vo
     else io.err.write(`${url}: no answer within ${START_BUDGET_S} s: ${reason}\n`);
   } catch (error) {
     if (!ended.aborted) throw error;
-  }
-}
-
-/** The nearest `wrangler.toml` above this program: the checkout's. */
-function wranglerConfig(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const config = join(folder, "wrangler.toml");
-    if (existsSync(config)) return config;
-    if (folder === dirname(folder)) {
-      throw new UserError({
-        what: "gateway dev: there is no wrangler.toml above this program",
-        why: "the edge gateway is served from a checkout of agent-env",
-        next: "run npm run dev in one",
-        exitCode: 2,
-      });
-    }
-  }
-}
-
-function wranglerProgram(config: string): string {
-  const require = createRequire(config);
-  try {
-    return join(dirname(require.resolve("wrangler/package.json")), "bin", "wrangler.js");
-  } catch (error) {
-    throw new UserError(
-      { what: "gateway dev: wrangler isn't installed here", why: `looked for it from ${config}`, next: "npm ci", exitCode: 2 },
-      { cause: error },
-    );
   }
 }
 
