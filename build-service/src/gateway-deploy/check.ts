@@ -57,6 +57,7 @@ function asker(records: CloudflareRecords, exchange: Exchange): Api {
     const { answer } = await exchange({
       target: `account ${records.accountId}`,
       what: `GET ${path}`,
+      conflict: "answer",
       build: async () => ({
         method: "GET",
         url: `${records.endpoints.api}${path}`,

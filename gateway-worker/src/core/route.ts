@@ -23,10 +23,7 @@ import type { In } from "./seam.ts";
 import type { View } from "./view.ts";
 
 export const HOPS_FIELD = "agentenv-hops";
-const MAX_HOPS = 8;
-const MAX_URL_BYTES = 8192;
 const MAX_ROLE_LENGTH = 256;
-const MAX_HEADER_BYTES = 65_536;
 
 /** What a caller needs for a route; `page`: a site's, on a host of its own or under a prefix, which a browser may open by a link. */
 export type Need = { readonly scope: RouteScope; readonly page: "host" | "prefix" | null };
@@ -47,10 +44,10 @@ export function route(view: View, request: In): Route {
   const { path } = request;
   if (path === null) return refused(badTarget());
   if (request.door !== "browser" && !isServedHost(view.hosts, request.host)) return refused(foreignHost());
-  if (request.base.length + path.length > MAX_URL_BYTES) return refused(uriTooLong(MAX_URL_BYTES));
-  if (headerBytes(request) > MAX_HEADER_BYTES) return refused(headersTooLarge(MAX_HEADER_BYTES));
+  if (request.base.length + path.length > view.maxUrlBytes) return refused(uriTooLong(view.maxUrlBytes));
+  if (headerBytes(request) > view.maxHeaderBytes) return refused(headersTooLarge(view.maxHeaderBytes));
   if (namedRolesOf(request).some((role) => role.length > MAX_ROLE_LENGTH)) return refused(roleTooLong(MAX_ROLE_LENGTH));
-  if (hopsOf(request) >= MAX_HOPS) return refused(tooManyHops(MAX_HOPS));
+  if (hopsOf(request) >= view.maxHops) return refused(tooManyHops(view.maxHops));
 
   const host = siteOfHost(view, request);
   if (host === "unknown") return refused(request.door === "browser" ? foreignHost() : notFound());

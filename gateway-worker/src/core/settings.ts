@@ -1,14 +1,8 @@
 import { UserError } from "@agent-env/protocol";
+import { LIMITS, type Limit, type Limits } from "./limits.ts";
 
 /** What an operator may set, on both hosts under the same names. Times are in milliseconds. */
-export type Settings = {
-  readonly maxMessageBytes: number;
-  readonly startBudgetMs: number;
-  readonly upstreamWaitMs: number;
-  readonly sessionIdleMs: number;
-  readonly toolCallTimeoutMs: number;
-  /** How long a client may take to answer what a server asks. */
-  readonly inputWaitMs: number;
+export type Settings = Limits & {
   /** Whether tools and prompts are listed under their servers' own names, or with the server's name before them. */
   readonly toolNames: "plain" | "qualified";
   readonly allowedOrigins: readonly string[];
@@ -19,15 +13,28 @@ type Environment = Readonly<Record<string, unknown>>;
 
 /** The settings of `GATEWAY_…` variables, or their defaults. Throws a `UserError` that names the variable. */
 export function settingsFrom(env: Environment): Settings {
+  return { ...limitsFrom(env), toolNames: toolNames(env), allowedOrigins: listOf(textIn(env, "GATEWAY_ALLOWED_ORIGINS")) };
+}
+
+function limitsFrom(env: Environment): Limits {
+  const value = (limit: Limit): number => (limit.unit === "s" ? seconds(env, limit) * 1000 : whole(env, limit));
   return {
-    maxMessageBytes: positive(env, "GATEWAY_MAX_MESSAGE_BYTES", 16_777_216),
-    startBudgetMs: positive(env, "GATEWAY_INTERNAL_SERVER_TIMEOUT_S", 180) * 1000,
-    upstreamWaitMs: positive(env, "GATEWAY_UPSTREAM_WAIT_S", 30) * 1000,
-    sessionIdleMs: positive(env, "GATEWAY_SESSION_IDLE_S", 86_400) * 1000,
-    toolCallTimeoutMs: positive(env, "GATEWAY_TOOL_CALL_TIMEOUT_S", 600) * 1000,
-    inputWaitMs: positive(env, "GATEWAY_INPUT_WAIT_S", 600) * 1000,
-    toolNames: toolNames(env),
-    allowedOrigins: listOf(textIn(env, "GATEWAY_ALLOWED_ORIGINS")),
+    maxUrlBytes: value(LIMITS.maxUrlBytes),
+    maxHeaderBytes: value(LIMITS.maxHeaderBytes),
+    maxHops: value(LIMITS.maxHops),
+    maxMessageBytes: value(LIMITS.maxMessageBytes),
+    maxCalls: value(LIMITS.maxCalls),
+    maxWaitingCalls: value(LIMITS.maxWaitingCalls),
+    maxSessionStreams: value(LIMITS.maxSessionStreams),
+    maxStreams: value(LIMITS.maxStreams),
+    maxQuestions: value(LIMITS.maxQuestions),
+    maxSessions: value(LIMITS.maxSessions),
+    sessionIdleMs: value(LIMITS.sessionIdleMs),
+    startBudgetMs: value(LIMITS.startBudgetMs),
+    upstreamWaitMs: value(LIMITS.upstreamWaitMs),
+    toolCallTimeoutMs: value(LIMITS.toolCallTimeoutMs),
+    inputWaitMs: value(LIMITS.inputWaitMs),
+    proxyIdleMs: value(LIMITS.proxyIdleMs),
   };
 }
 
@@ -55,14 +62,21 @@ function toolNames(env: Environment): "plain" | "qualified" {
   });
 }
 
-function positive(env: Environment, name: string, fallback: number): number {
-  const text = textIn(env, name);
+function seconds(env: Environment, { variable, default: fallback }: Limit): number {
+  return checked(env, { variable, fallback, isRight: (value) => Number.isFinite(value) && value > 0, why: "it is not a positive number" });
+}
+
+function whole(env: Environment, { variable, default: fallback }: Limit): number {
+  const isRight = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
+  return checked(env, { variable, fallback, isRight, why: "it is not a positive whole number" });
+}
+
+type Rule = { readonly variable: string; readonly fallback: number; readonly isRight: (value: number) => boolean; readonly why: string };
+
+function checked(env: Environment, { variable, fallback, isRight, why }: Rule): number {
+  const text = textIn(env, variable);
   if (text === "") return fallback;
   const value = Number(text);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new UserError({
-    what: `${name}: ${JSON.stringify(text)}`,
-    why: "it is not a positive number",
-    next: `leave it out for ${fallback}`,
-  });
+  if (isRight(value)) return value;
+  throw new UserError({ what: `${variable}: ${JSON.stringify(text)}`, why, next: `leave it out for ${fallback}` });
 }

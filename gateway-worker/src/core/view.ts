@@ -1,5 +1,6 @@
 import type { ArmedClock, DeployedServer, DeploymentRecord, Segments } from "@agent-env/protocol";
 import type { AuthRules } from "./auth/gate.ts";
+import type { Limits } from "./limits.ts";
 import type { Settings } from "./settings.ts";
 
 /** A server as `/svc/<key>` reaches it. */
@@ -31,7 +32,7 @@ export type HostRules = {
 };
 
 /** What is needed to route a request. Plain data: on Workers it is sent to where the bytes go by. */
-export type View = {
+export type View = Pick<Limits, "maxMessageBytes" | "maxUrlBytes" | "maxHeaderBytes" | "maxHops" | "proxyIdleMs"> & {
   readonly auth: AuthRules;
   /** What the deployment still waits for, as text; null once it is ready. */
   readonly notReady: string | null;
@@ -41,7 +42,6 @@ export type View = {
   readonly sites: ReadonlyMap<string, SiteView>;
   /** Host label → site. */
   readonly labels: ReadonlyMap<string, string>;
-  readonly maxMessageBytes: number;
   /** What the universe's time is told by; null while the clock is unarmed. */
   readonly clock: ArmedClock | null;
 };
@@ -96,6 +96,10 @@ export function viewOf(parts: {
     sites,
     labels,
     maxMessageBytes: settings.maxMessageBytes,
+    maxUrlBytes: settings.maxUrlBytes,
+    maxHeaderBytes: settings.maxHeaderBytes,
+    maxHops: settings.maxHops,
+    proxyIdleMs: settings.proxyIdleMs,
     clock,
   };
 }

@@ -42,6 +42,7 @@ export function backingMcp(cares: Cares, backing: Backing, endpoint: string): Up
     host,
     wire,
     waitMs: settings.upstreamWaitMs,
+    limits: settings,
     now,
     isReady: cares.isReady,
     listsChanged: cares.listsChanged,

@@ -7,7 +7,7 @@ import { Vault } from "./vault.ts";
 
 function sessionsOver(sql = new NodeSql(":memory:"), now: () => number = Date.now): Sessions {
   prepareTables(sql);
-  return new Sessions({ sql, vault: new Vault(sql), deployment: "d", idleMs: 1_000_000, now });
+  return new Sessions({ sql, vault: new Vault(sql), deployment: "d", idleMs: 1_000_000, most: 10_000, now });
 }
 
 const BY = { role: "default", owner: "role default", isNamed: true };

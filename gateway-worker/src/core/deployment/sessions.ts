@@ -5,7 +5,6 @@ import { NOTHING } from "../mcp/capabilities.ts";
 import type { Sql } from "../seam.ts";
 import type { Vault } from "./vault.ts";
 
-const MAX_SESSIONS = 10_000;
 /** The time of last use is written down at most this often. */
 const USE_WRITTEN_MS = 60_000;
 
@@ -37,15 +36,17 @@ export class Sessions {
   readonly #vault: Vault;
   readonly #deployment: string;
   readonly #idleMs: number;
+  readonly #most: number;
   readonly #now: () => number;
   readonly #known = new Map<string, Known>();
   #count: number;
 
-  constructor(options: { sql: Sql; vault: Vault; deployment: string; idleMs: number; now: () => number }) {
+  constructor(options: { sql: Sql; vault: Vault; deployment: string; idleMs: number; most: number; now: () => number }) {
     this.#sql = options.sql;
     this.#vault = options.vault;
     this.#deployment = options.deployment;
     this.#idleMs = options.idleMs;
+    this.#most = options.most;
     this.#now = options.now;
     this.#sql.exec("DELETE FROM sessions WHERE used < ?", this.#now() - this.#idleMs);
     for (const table of ["log_levels", "subscriptions"])
@@ -69,7 +70,7 @@ export class Sessions {
     const usedMs = this.#now();
     this.#sql.exec("INSERT INTO sessions (key, used) VALUES (?, ?)", key, usedMs);
     this.#count++;
-    if (this.#count > MAX_SESSIONS) this.#endLongestIdle();
+    if (this.#count > this.#most) this.#endLongestIdle();
     this.#remember(id, { session, usedMs, writtenMs: usedMs });
     return { id, session };
   }
@@ -117,7 +118,7 @@ export class Sessions {
   #remember(id: string, known: Known): Known {
     this.#known.set(id, known);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_SESSIONS && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > this.#most && oldest !== undefined) this.#known.delete(oldest);
     return known;
   }
 

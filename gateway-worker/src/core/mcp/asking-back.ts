@@ -37,7 +37,7 @@ export class AskingBack {
     this.#deployment = deployment;
     this.#relay = relay;
     this.#questions = questions;
-    this.#held = new HeldCalls(settings.inputWaitMs);
+    this.#held = new HeldCalls(settings);
     this.#states = new RequestStates({ vault, deployment: host.record().deployment_id ?? name, validMs: settings.inputWaitMs, now });
   }
 

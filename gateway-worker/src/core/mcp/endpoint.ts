@@ -53,7 +53,7 @@ export class McpEndpoint {
   readonly #deployment: Deployment;
   readonly #legacy: Legacy;
   readonly #modern: Modern;
-  readonly #places = new StreamPlaces();
+  readonly #places: StreamPlaces;
   readonly #streams: Streams;
   readonly #listens: Listens;
   readonly #subscriptions: Subscriptions;
@@ -63,7 +63,8 @@ export class McpEndpoint {
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
     const routes = new ResourceRoutes(deployment);
-    const questions = new Questions(deployment.settings.inputWaitMs);
+    this.#places = new StreamPlaces(deployment.settings);
+    const questions = new Questions(deployment.settings);
     const subscriptions = new Subscriptions(deployment, routes);
     const calls = new Calls(deployment, questions, routes);
     this.calls = calls;

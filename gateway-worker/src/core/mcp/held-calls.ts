@@ -1,19 +1,20 @@
+import type { Limits } from "../limits.ts";
 import type { HeldCall } from "./held-call.ts";
-
-const MAX_HELD = 200;
 
 /** Calls that wait for a modern client to come back with answers. Each may be taken up once. */
 export class HeldCalls {
   readonly #held = new Map<string, { readonly call: HeldCall; readonly timer: ReturnType<typeof setTimeout> }>();
   readonly #waitMs: number;
+  readonly #most: number;
 
-  constructor(waitMs: number) {
-    this.#waitMs = waitMs;
+  constructor({ inputWaitMs, maxQuestions }: Pick<Limits, "inputWaitMs" | "maxQuestions">) {
+    this.#waitMs = inputWaitMs;
+    this.#most = maxQuestions;
   }
 
   /** Keeps a call; gives the number under which it is taken up. Null: too many are waiting. */
   keep(call: HeldCall): string | null {
-    if (this.#held.size >= MAX_HELD) return null;
+    if (this.#held.size >= this.#most) return null;
     const number = crypto.randomUUID();
     const timer = setTimeout(() => this.take(number)?.giveUp("the client did not come back"), this.#waitMs);
     this.#held.set(number, { call, timer });

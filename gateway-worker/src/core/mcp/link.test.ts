@@ -17,6 +17,7 @@ test("F11 with 64 calls under way and 1,000 in line the next one is told that th
   const link = new Link({
     greet: async () => undefined,
     waitMs: 1_000,
+    limits: { maxCalls: 64, maxWaitingCalls: 1_000 },
     now: Date.now,
     cameUp: () => undefined,
     background: () => undefined,

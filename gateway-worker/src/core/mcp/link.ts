@@ -1,4 +1,5 @@
 import type { JsonObject } from "@agent-env/protocol";
+import type { Limits } from "../limits.ts";
 import { Fault } from "../seam.ts";
 import { pause, within } from "../timing.ts";
 import { BadAnswer, HandshakeFailed } from "./bad-answer.ts";
@@ -30,6 +31,7 @@ export type LinkOptions = {
   /** Asks the server who it is. Throws `Fault`, `BadAnswer` and `SessionLost`: then it isn't there. */
   readonly greet: () => Promise<void>;
   readonly waitMs: number;
+  readonly limits: Pick<Limits, "maxCalls" | "maxWaitingCalls">;
   readonly now: () => number;
   readonly cameUp: () => void;
   readonly background: (work: Promise<void>) => void;
@@ -38,7 +40,7 @@ export type LinkOptions = {
 /** One server's connection: its circuit and its queue. Nothing here is shared with another server. */
 export class Link {
   readonly #options: LinkOptions;
-  readonly #slots = new Slots(64, 1_000);
+  readonly #slots: Slots;
   #state: LinkStatus;
   /** Set while calls wait for the server: settles when it is back. */
   #wakeUp: PromiseWithResolvers<void> | null = null;
@@ -47,6 +49,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#slots = new Slots(options.limits.maxCalls, options.limits.maxWaitingCalls);
     this.#state = { status: "starting", reason: null, sinceMs: options.now() };
   }
 

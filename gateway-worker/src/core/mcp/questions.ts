@@ -1,9 +1,8 @@
 import { errorAnswer, INTERNAL_ERROR, type JsonObject } from "@agent-env/protocol";
+import type { Limits } from "../limits.ts";
 
 /** A way to a legacy client: false if what it was given can't be sent. */
 export type Ask = (request: JsonObject) => boolean;
-
-const MAX_WAITING = 200;
 
 type Waiting = { readonly session: string; readonly answered: (reply: JsonObject) => void };
 
@@ -11,18 +10,20 @@ type Waiting = { readonly session: string; readonly answered: (reply: JsonObject
 export class Questions {
   readonly #waiting = new Map<string, Waiting>();
   readonly #waitMs: number;
+  readonly #most: number;
   /** So that no answer to a question of before a restart is taken for one of now. */
   readonly #mark = crypto.randomUUID().slice(0, 8);
   #last = 0;
 
-  constructor(waitMs: number) {
-    this.#waitMs = waitMs;
+  constructor({ inputWaitMs, maxQuestions }: Pick<Limits, "inputWaitMs" | "maxQuestions">) {
+    this.#waitMs = inputWaitMs;
+    this.#most = maxQuestions;
   }
 
   /** Asks a client under an id of the gateway's own. Gives its reply, or an error in its place. */
   ask(session: string, request: JsonObject, send: Ask): Promise<JsonObject> {
     const failed = (why: string) => errorAnswer(request["id"] ?? null, INTERNAL_ERROR, why);
-    if (this.#waiting.size >= MAX_WAITING) return Promise.resolve(failed("too many questions are waiting for clients"));
+    if (this.#waiting.size >= this.#most) return Promise.resolve(failed("too many questions are waiting for clients"));
     const id = `${this.#mark}-${++this.#last}`;
     const { promise, resolve } = Promise.withResolvers<JsonObject>();
     const timer = setTimeout(() => this.#settle(id, failed(`the client did not answer within ${this.#waitMs / 1000}s`)), this.#waitMs);

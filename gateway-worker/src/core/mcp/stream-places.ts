@@ -1,5 +1,4 @@
-const PER_SESSION = 32;
-const PER_DEPLOYMENT = 5_000;
+import type { Limits } from "../limits.ts";
 
 /** A stream's place among the open ones; called when it is closed. */
 export type StreamPlace = () => void;
@@ -7,12 +6,17 @@ export type StreamPlace = () => void;
 /** How many streams are open, of each session and in all (6-mcp §13). */
 export class StreamPlaces {
   readonly #ofSession = new Map<string, number>();
+  readonly #limits: Pick<Limits, "maxSessionStreams" | "maxStreams">;
   #all = 0;
+
+  constructor(limits: Pick<Limits, "maxSessionStreams" | "maxStreams">) {
+    this.#limits = limits;
+  }
 
   /** Whether no more streams may be opened. A caller without a session counts for the deployment alone. */
   isFull(session: string | undefined): boolean {
     const own = session === undefined ? 0 : (this.#ofSession.get(session) ?? 0);
-    return own >= PER_SESSION || this.#all >= PER_DEPLOYMENT;
+    return own >= this.#limits.maxSessionStreams || this.#all >= this.#limits.maxStreams;
   }
 
   /** A place for one more stream; null where there is none. */

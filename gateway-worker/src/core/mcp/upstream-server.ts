@@ -1,5 +1,6 @@
 import type { JsonObject } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
+import type { Limits } from "../limits.ts";
 import type { Host } from "../seam.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { capabilityKey, NOTHING } from "./capabilities.ts";
@@ -23,6 +24,7 @@ export type UpstreamServerOptions = {
   readonly host: Host;
   readonly wire: Wire;
   readonly waitMs: number;
+  readonly limits: Pick<Limits, "maxCalls" | "maxWaitingCalls">;
   readonly now: () => number;
   /** Whether lists are read as soon as the server is back: the start reads them by itself. */
   readonly isReady: () => boolean;
@@ -51,13 +53,14 @@ export class UpstreamServer {
   #isAsking = false;
 
   constructor(options: UpstreamServerOptions) {
-    const { key, host, wire, waitMs, now } = options;
+    const { key, host, wire, waitMs, limits, now } = options;
     this.#options = options;
     this.wire = wire;
     this.#greetings = rememberedGreetings(host.sql, key);
     this.link = new Link({
       greet: () => this.#greet(),
       waitMs,
+      limits,
       now,
       cameUp: () => this.#cameUp(),
       background: (work) => inBackground(host, work),

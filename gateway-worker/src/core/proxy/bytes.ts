@@ -5,7 +5,7 @@ import { pathOf, type Route } from "../route.ts";
 import type { Host, In, Out, UpRequest } from "../seam.ts";
 import { writtenTime } from "../universe-time.ts";
 import type { View } from "../view.ts";
-import { forward, PROXY_IDLE_MS } from "./forward.ts";
+import { forward } from "./forward.ts";
 import { inward, outward } from "./headers.ts";
 import type { NoteDefect } from "./site/defects.ts";
 import { serveSite } from "./site/serve.ts";
@@ -34,7 +34,7 @@ export class Bytes {
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
     const watched = await this.#watch?.begin({ route: "svc", service: target.key, path: target.path, role: target.caller.role }, request);
     await forward(this.#host, request, answer, {
-      request: serviceRequest(request, { ...target, url, time: writtenTime(view.clock) }),
+      request: serviceRequest(request, { ...target, url, time: writtenTime(view.clock), idleMs: view.proxyIdleMs }),
       outward,
       failed: (fault) => proxyFailed(`${target.key}: ${fault.reason}`),
       answered: (status) => watched?.answered(status),
@@ -60,7 +60,7 @@ export class Bytes {
 /** A request as a server's raw API gets it. */
 export function serviceRequest(
   request: In,
-  target: { url: string; key: string; path: string; caller: Caller; time: string | null },
+  target: { url: string; key: string; path: string; caller: Caller; time: string | null; idleMs: number },
 ): UpRequest {
   const prefix = `${request.base}/svc/${encodeURIComponent(target.key)}`;
   return {
@@ -69,6 +69,6 @@ export function serviceRequest(
     headers: inward(request, { role: target.caller.role, prefix, time: target.time }),
     body: request.hasBody ? request : null,
     passesOn: request,
-    idleMs: PROXY_IDLE_MS,
+    idleMs: target.idleMs,
   };
 }

@@ -1,9 +1,6 @@
 import { type GatewayError, upgradeWithBody } from "@agent-env/protocol";
 import { Fault, type Field, type Host, type In, type Out, type UpRequest, type UpResponse } from "../seam.ts";
 
-/** How long a proxied connection may be silent. */
-export const PROXY_IDLE_MS = 3_600_000;
-
 const SWITCHED = 101;
 
 /** One request to one server, and how its answer is shown to the client. */

@@ -109,7 +109,7 @@ export class GuardedService {
   ): Promise<void> {
     const url = view.services.get(target.key)?.url;
     if (url === undefined) throw new Error(`no service ${JSON.stringify(target.key)} in the view it was routed by`);
-    const plain = serviceRequest(request, { ...target, url, time: writtenTime(view.clock) });
+    const plain = serviceRequest(request, { ...target, url, time: writtenTime(view.clock), idleMs: view.proxyIdleMs });
     const written = body === null ? plain.headers : writtenAnew(plain.headers, body);
     const headers = [...written.filter(([name]) => !instead.some(([other]) => other === name)), ...instead];
     const watched = await this.#deployment.requestWatch.begin(

@@ -2,8 +2,9 @@ import http from "node:http";
 import { bodyTooSlow, severalHosts } from "@agent-env/protocol";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../../core/gateway.ts";
-import { PROXY_IDLE_MS, replyError } from "../../core/proxy/forward.ts";
+import { replyError } from "../../core/proxy/forward.ts";
 import { ClientFault, type Field, type In } from "../../core/seam.ts";
+import type { Settings } from "../../core/settings.ts";
 import { createApp } from "../../routes/app.ts";
 import { BODY_SILENCE_MS } from "../body-silence.ts";
 import { bugLine } from "../bug.ts";
@@ -11,9 +12,12 @@ import { isUpgrade, NodeIn } from "./in.ts";
 import { NodeOut } from "./out.ts";
 import { holdUpgrade } from "./upgrade.ts";
 
-/** Above what the core refuses with 431 and 414, so that it is the core that says so. */
-const MAX_HEADER_BYTES = 262_144;
+/** How far above what the core refuses with 431 and 414 the parser goes, so that it is the core that says so. */
+const HEADROOM_BYTES = 196_608;
 const HEAD_MS = 60_000;
+/** The longest that the gateway waits for a server by itself: loads of data (3-wire §data). */
+const LONGEST_LOAD_MS = 3_600_000;
+const MARGIN_MS = 60_000;
 const CLOSE: readonly Field[] = [["connection", "close"]];
 
 /**
@@ -24,14 +28,14 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
   const { deployment } = gateway;
   const app = createApp(gateway);
   const server = http.createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: deployment.settings.maxHeaderBytes + deployment.settings.maxUrlBytes + HEADROOM_BYTES,
     // an upload may last: it is silence that ends it. Without a limit of its own for the head, this would take that one away too
     requestTimeout: 0,
     headersTimeout: HEAD_MS,
     keepAliveTimeout: 65_000,
     shouldUpgradeCallback: isUpgrade,
   });
-  server.timeout = PROXY_IDLE_MS;
+  server.timeout = clientIdleMs(deployment.settings);
   server.maxHeadersCount = 0;
 
   const serve = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
@@ -60,4 +64,9 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
     void serve(message, response);
   });
   return server;
+}
+
+/** A client waits in silence for as long as a server may be silent, and then for the gateway's own words about it. */
+function clientIdleMs({ proxyIdleMs, toolCallTimeoutMs, inputWaitMs }: Settings): number {
+  return Math.max(LONGEST_LOAD_MS, proxyIdleMs, toolCallTimeoutMs, inputWaitMs) + MARGIN_MS;
 }

@@ -4,7 +4,7 @@ import { pathOf, type Route } from "../../route.ts";
 import { Fault, type Field, type Host, type In, type Out, type UpResponse } from "../../seam.ts";
 import { writtenTime } from "../../universe-time.ts";
 import type { SiteView, View } from "../../view.ts";
-import { forward, PROXY_IDLE_MS } from "../forward.ts";
+import { forward } from "../forward.ts";
 import { inward } from "../headers.ts";
 import { askedForPages, pageFields, pageIn, policyIn, unchangedFields } from "./answers.ts";
 import { losesSecure, siteCookies } from "./cookies.ts";
@@ -50,7 +50,7 @@ export async function serveSite(
       body: request.hasBody ? request : null,
       passesOn: request,
       ...(cares.watched?.seen === undefined ? {} : { bodySeen: cares.watched.seen }),
-      idleMs: PROXY_IDLE_MS,
+      idleMs: view.proxyIdleMs,
       ...hostFor(name, site.frontendUrl),
     },
     outward: (fields) => {
