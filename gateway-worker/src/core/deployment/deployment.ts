@@ -75,7 +75,14 @@ export class Deployment {
     const record = host.record();
     const deployment = record.deployment_id ?? record.name;
     this.vault = new Vault(host.sql);
-    this.sessions = new Sessions({ sql: host.sql, vault: this.vault, deployment, idleMs: settings.sessionIdleMs, most: settings.maxSessions, now });
+    this.sessions = new Sessions({
+      sql: host.sql,
+      vault: this.vault,
+      deployment,
+      idleMs: settings.sessionIdleMs,
+      most: settings.maxSessions,
+      now,
+    });
     this.clockKey = new ClockKey(this.vault, deployment);
     this.pages = new SealedPages({ sql: host.sql, committed: () => host.committed(), vault: this.vault, deployment, now });
     this.roles = new RoleBook({ sql: host.sql, changed: () => this.#listsChanged() });
