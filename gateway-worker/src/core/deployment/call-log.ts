@@ -41,7 +41,7 @@ export class CallLog {
     const { tool, args, role, source } = facts;
     const call = { function_name: tool, arguments: args };
     const cause = causeIn(this.#causesOf(role));
-    const n = this.#trajectory.append({ event_type: "tool_call", ...sourceOf(source), tool_call: call, role, ...cause });
+    const n = this.#trajectory.appendWithNext({ event_type: "tool_call", ...sourceOf(source), tool_call: call, role, ...cause });
     return { facts, n, before, cause };
   }
 

@@ -6,6 +6,8 @@ import { isoTime } from "./state.ts";
 
 /** A row of a Durable Object's database may have 2 MB, and a character of a text three bytes. */
 const LONGEST_PIECE = 600_000;
+/** How long an event waits for another. */
+const MOMENT_MS = 20;
 /** Events read at once: each may be as long as a row. */
 const PAGE = 20;
 
@@ -22,6 +24,7 @@ export class Trajectory {
   #last: number;
   #waiting: Row[] = [];
   #besides: (() => void)[] = [];
+  #isLate = false;
   #group: PromiseWithResolvers<void> | null = null;
   #committed: Promise<void> = Promise.resolve();
 
@@ -36,15 +39,32 @@ export class Trajectory {
 
   /** Writes an event down. Gives its number; its id is `event_<number>`. */
   append(event: JsonObject): number {
+    const n = this.#add(event);
+    this.#start();
+    return n;
+  }
+
+  /**
+   * Writes an event down that nobody waits for yet: with the next one, if that comes within a moment. So a call that is soon
+   * over costs one write.
+   */
+  appendWithNext(event: JsonObject): number {
+    const n = this.#add(event);
+    if (this.#group === null && !this.#isLate) {
+      this.#isLate = true;
+      setTimeout(() => {
+        this.#isLate = false;
+        if (this.#waiting.length > 0) this.#start();
+      }, MOMENT_MS);
+    }
+    return n;
+  }
+
+  #add(event: JsonObject): number {
     const n = ++this.#last;
     const virtual = this.#clock.written();
     const stamped = { ...event, event_id: eventId(n), timestamp_utc: isoTime(this.#now()) };
     this.#waiting.push({ n, text: JSON.stringify(virtual === null ? stamped : { ...stamped, virtual_time: virtual }) });
-    if (this.#group === null) {
-      this.#group = Promise.withResolvers();
-      this.#committed = this.#group.promise;
-      this.#host.soon(() => this.#write());
-    }
     return n;
   }
 
@@ -56,6 +76,7 @@ export class Trajectory {
 
   /** Done when what was appended before survives a kill. */
   committed(): Promise<void> {
+    if (this.#waiting.length > 0) this.#start();
     return this.#committed;
   }
 
@@ -86,6 +107,14 @@ export class Trajectory {
   #rest(n: number): string {
     const pieces = this.#host.sql.exec("SELECT text FROM trajectory_rest WHERE n = ? ORDER BY piece", n);
     return pieces.map(({ text }) => text).join("");
+  }
+
+  /** Begins a group: it holds what has been waiting, and what still comes before it is written. */
+  #start(): void {
+    if (this.#group !== null) return;
+    this.#group = Promise.withResolvers();
+    this.#committed = this.#group.promise;
+    this.#host.soon(() => this.#write());
   }
 
   /** An event that can't be written costs no call: it is said in the log. */
