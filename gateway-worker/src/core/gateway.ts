@@ -1,5 +1,7 @@
+import { withoutEnd } from "@agent-env/protocol";
 import { anyone, type Caller } from "./auth/caller.ts";
 import { type Admission, Gate } from "./auth/gate.ts";
+import { corsFields } from "./auth/origin.ts";
 import type { Deployment } from "./deployment/deployment.ts";
 import { Step } from "./deployment/step.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
@@ -7,7 +9,7 @@ import { Bytes } from "./proxy/bytes.ts";
 import { replyError } from "./proxy/forward.ts";
 import { GuardedService } from "./proxy/guard.ts";
 import type { NoteDefect } from "./proxy/site/defects.ts";
-import { type Route, route } from "./route.ts";
+import { pathOf, type Route, route } from "./route.ts";
 import type { Field, In, Out } from "./seam.ts";
 import type { View } from "./view.ts";
 
@@ -64,6 +66,10 @@ export function isBytes(to: Route, view: View, request: In): boolean {
   return to.to === "refused" || to.to === "redirect" || (to.to === "service" && !to.guarded);
 }
 
+function isMcp({ path }: In): boolean {
+  return withoutEnd(pathOf(path ?? ""), (char) => char === "/") === "/mcp";
+}
+
 /** Answers a request that isn't let in. */
 export function replyUnadmitted(admission: Exclude<Admission, { readonly caller: Caller }>, request: In, answer: Out): void {
   if ("error" in admission) replyError(request, answer, admission.error);
@@ -86,7 +92,8 @@ export async function serveBytes(
 ): Promise<void> {
   switch (to.to) {
     case "refused":
-      return replyError(request, answer, to.error);
+      // whatever is wrong with it, a page that may call /mcp may read why (6-mcp §12)
+      return replyError(request, answer, to.error, isMcp(request) ? corsFields(view, request) : []);
     case "redirect":
       if (to.stray !== undefined) bytes.noteStray(to.stray, request);
       return answer.reply(to.stray === undefined ? 308 : 307, [

@@ -55,6 +55,28 @@ describe.each(HOSTS)("browsers at an open deployment on the $host host", ({ host
     ]);
   });
 
+  test("F42 exposed headers are on every answer of /mcp, errors too", async () => {
+    const exposed = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate";
+    const long = `/mcp?${"x".repeat(9_000)}`;
+    const answers = [
+      await post(withSite, "/mcp", PING, { origin: UI }),
+      await post(withSite, "/mcp", "{", { origin: UI }),
+      await raw(withSite, "/mcp", { method: "PUT", headers: { origin: UI } }),
+      await post(withSite, long, PING, { origin: UI }),
+      await post(withSite, "/mcp/", PING, { origin: UI, "agentenv-hops": "8" }),
+      await post(withSite, "/mcp", PING, { origin: UI, host: "evil.example" }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 405, 414, 508, 403]);
+    // on Workers a foreign Host is refused before a deployment is known
+    for (const answer of host === "node" ? answers : answers.slice(0, -1))
+      expect([
+        answer.status,
+        answer.header("access-control-expose-headers"),
+        answer.header("vary"),
+        answer.header("access-control-allow-origin"),
+      ]).toEqual([answer.status, exposed, "Origin", UI]);
+  });
+
   test("N4 the host of a site is no allowed origin, whoever lists it", async () => {
     const site = { name: "shop", kind: "website" as const, url: shop.url, frontend_url: shop.url };
     const listed = await start({
