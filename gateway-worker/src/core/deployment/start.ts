@@ -1,5 +1,6 @@
 import { joined } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
+import { sharedOriginWarning } from "../proxy/site/shared-origin.ts";
 import { pause, within } from "../timing.ts";
 import type { Backing } from "./backing.ts";
 import type { Deployment } from "./deployment.ts";
@@ -58,6 +59,8 @@ function markReady(deployment: Deployment): void {
   const { host } = deployment;
   host.sql.exec("INSERT OR REPLACE INTO facts (name, value) VALUES ('ready_with', ?)", servingKey(host.record()));
   deployment.notReady = null;
+  const warning = sharedOriginWarning(host.sql, host.record().servers);
+  if (warning !== null) host.log(`warning: ${warning}`);
 }
 
 async function settle(deployment: Deployment, backing: Backing, deadline: number): Promise<void> {
