@@ -67,7 +67,13 @@ function commandIo(processIo: ProcessIo): { readonly io: Io; useConfig(file: str
   let found: Promise<FoundPlugins> | null = null;
   let loaded: Promise<Plugins> | null = null;
   const io: Io = {
-    ...processIo,
+    out: processIo.out,
+    err: processIo.err,
+    env: processIo.env,
+    cwd: processIo.cwd,
+    get signal() {
+      return processIo.signal;
+    },
     settings() {
       settings ??= settingsFor(processIo, config);
       return settings;

@@ -9,7 +9,10 @@ export type ProcessIo = {
   readonly err: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Aborted by the first SIGINT or SIGTERM; its reason is an `Interrupted`. */
+  /**
+   * Aborted by the first SIGINT or SIGTERM; its reason is an `Interrupted`. Who reads it takes them over, and has to end soon
+   * after one: until then the system ends the process at once.
+   */
   readonly signal: AbortSignal;
 };
 

@@ -1,24 +1,33 @@
+import type { Output } from "../report/reporter.ts";
 import { runCli } from "./cli.ts";
 import { interruption } from "./interrupt.ts";
 
-/** The command line as a process: its streams, its signals, its exit code. */
+/**
+ * The command line as a process: its streams, its signals, its exit code. Ends the process when all has been written, whatever
+ * a plugin has left open.
+ */
 export async function main(argv: readonly string[]): Promise<void> {
   endWithReader(process.stdout);
   const out = outputOf(process.stdout);
   const err = outputOf(process.stderr);
   if (argv.includes("--json")) sendStrayOutputToStderr();
   const interrupt = interruption(err);
+  let exitCode: number;
   try {
-    process.exitCode = await runCli(argv, {
+    exitCode = await runCli(argv, {
       out,
       err,
       env: process.env,
       cwd: process.cwd(),
-      signal: interrupt.signal,
+      get signal() {
+        return interrupt.signal;
+      },
     });
   } finally {
     interrupt.stop();
   }
+  await Promise.all([out.written(), err.written()]);
+  process.exit(exitCode);
 }
 
 /** Whoever reads our output may stop early (`| head`): there is nobody left to tell, and that is no failure of ours. */
@@ -33,13 +42,15 @@ function sendStrayOutputToStderr(): void {
   process.stdout.write = process.stderr.write.bind(process.stderr);
 }
 
-/** A stream as commands write to it, whatever its `write` is made to do afterwards. */
-function outputOf(stream: NodeJS.WriteStream) {
+/** A stream as commands write to it, whatever its `write` is made to do afterwards. `written` resolves when nothing of it waits. */
+function outputOf(stream: NodeJS.WriteStream): Output & { written(): Promise<void> } {
   const write = stream.write.bind(stream);
   return {
     write: (text: string) => {
       write(text);
     },
+    // Called in order, and also when the reader has gone.
+    written: () => new Promise((resolve) => void write("", () => resolve())),
     isTTY: stream.isTTY === true,
     get columns() {
       return stream.columns ?? 80;

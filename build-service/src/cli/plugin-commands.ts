@@ -32,7 +32,17 @@ export async function runPluginCommand(call: {
   const settings = io.settings().plugins().own(claim.package);
   const print = (text: string) => io.out.write(`${text}\n`);
   try {
-    return await loaded.command({ argv, cwd: io.cwd, env: io.env, signal: io.signal, settings, print });
+    return await loaded.command({
+      argv,
+      cwd: io.cwd,
+      env: io.env,
+      settings,
+      print,
+      // A command that never reads it is ended at once.
+      get signal() {
+        return io.signal;
+      },
+    });
   } catch (error) {
     if (error instanceof UserError || error instanceof Refused) throw error;
     throw new UserError(

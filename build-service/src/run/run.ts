@@ -108,10 +108,11 @@ export async function planRun(request: RunRequest, store: Store): Promise<Planne
 
 /** Plans, makes and runs a bundle's tasks, and takes everything down again (5-run §1). Its result is also kept on disk. */
 export async function runBundle(request: RunRequest): Promise<{ result: RunResult; path: string }> {
-  const { stateDir, emit, signal } = request;
+  const { stateDir, emit } = request;
   const startedAt = new Date();
   const runId = newRunId(startedAt);
   const { planned, store } = await planAndOpen(request);
+  const { signal } = request;
   const held = holdRun(stateDir, runId);
   try {
     await sayLeftovers(store, request);

@@ -109,7 +109,10 @@ async function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit)
     minScore: options.minScore ?? null,
     keep: options.keep ? (deployments) => showKept(deployments, io) : null,
     emit,
-    signal: io.signal,
+    // Read only by what has something to take down: what plans is ended at once.
+    get signal() {
+      return io.signal;
+    },
   };
 }
 
