@@ -49,9 +49,17 @@ export function openContext(
   });
 }
 
-/** A folder's canonical path. Throws a UserError where it is none. */
+/** A folder's canonical path. Throws a UserError where it is none, or the root of all folders. */
 export function openFolder(folder: string, shown: string, option: string): string {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return realpathSync.native(folder);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    const disk = realpathSync.native(folder);
+    if (disk !== resolve("/")) return disk;
+    throw new UserError({
+      what: `${option}: ${shownValue(shown)} is the file system's root`,
+      why: "all files of this machine would be put",
+      next: "name a folder in it",
+    });
+  }
   throw new UserError({
     what: `${option}: ${shownValue(shown)} is not a folder`,
     why: statSync(folder, { throwIfNoEntry: false }) ? "it is a file" : "nothing of that name is there",
