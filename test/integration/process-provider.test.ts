@@ -233,7 +233,7 @@ describe("P3 what can't be run is refused with the reason", () => {
       expect(await refusal(started(files))).toEqual([
         `the stored build context holds ${JSON.stringify(name)}, which leaves the folder that it is unpacked into, or isn't written plainly`,
         "no context that agent-env writes holds such an entry",
-        "change a file of the image, and run its bundle again: agent-env run <bundle>",
+        "write the image anew: agent-env run <bundle> --rebuild",
       ]);
       expect(readdirSync(join(state.path, "deployments", ID, "items"))).toEqual([]);
     },
@@ -245,9 +245,23 @@ describe("P3 what can't be run is refused with the reason", () => {
     const service = mcpService("items", image);
     await session.reserve([service]);
     expect(await refusal(session.start(service, {}))).toEqual([
-      "me/items__env_image v1: its build context r2:blobs/sha256/00 isn't in the store",
-      "sandbox process runs an image from that context",
-      "change a file of the image, and run its bundle again: agent-env run <bundle>",
+      "me/items__env_image v1: its build context is not in the store",
+      "nothing is at blobs/sha256/00",
+      "write the image anew: agent-env run <bundle> --rebuild",
+    ]);
+  });
+
+  test("N7 a context that something changed in the store", async () => {
+    const image = await putImage(store, NODE_IMAGE);
+    const key = image.build_context_object_url.slice("r2:".length);
+    await store.of(image.id).objects.put(key, "changed");
+    const session = await processProvider.open(sessionSpec(ID), context);
+    const service = mcpService("items", image);
+    await session.reserve([service]);
+    expect(await refusal(session.start(service, {}))).toEqual([
+      "me/items__env_image v1: its build context is not what was stored",
+      `${key} is to hold bytes of that sha256, and holds 7 bytes of sha256 d67e2e944994496c8d8ec76eed0cf9f09679448d584b532bebf941852a37f5ed: something else changed them`,
+      "write the image anew: agent-env run <bundle> --rebuild",
     ]);
   });
 

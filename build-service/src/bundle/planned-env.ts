@@ -1,6 +1,6 @@
 import { DockerImageRecord, objectKey, type ServerKind, UserError } from "@agent-env/protocol";
 import type { ImageContext } from "../images/builder.ts";
-import { readContext } from "../images/stored-context.ts";
+import { storedEntries } from "../images/stored-context.ts";
 import { envProviderName } from "../providers/env/name.ts";
 import type { Store } from "../store/store.ts";
 import { latestVersion, requiredVersion } from "../store/versions.ts";
@@ -109,11 +109,7 @@ async function storedContext(store: Store, record: DockerImageRecord): Promise<I
   if ((await store.of(record.id).objects.head(key)) === null) return null;
   return {
     dockerfile: record.dockerfile_path,
-    async entries() {
-      const context = await store.of(record.id).objects.get(key);
-      if (context === null) throw new Error(`${key} was in the store and is gone`);
-      return readContext(context.bytes);
-    },
+    entries: () => storedEntries(store, record),
   };
 }
 

@@ -9,7 +9,6 @@ import {
   imageSuffix,
   type Kind,
   LOCAL_PREFIX,
-  objectKey,
   UserError,
   VersionedRef,
 } from "@agent-env/protocol";
@@ -18,8 +17,9 @@ import { doneRow, type LedgerRow } from "../bundle/ledger.ts";
 import { mapPath } from "../bundle/map-path.ts";
 import { TOML_OF } from "../bundle/parse-folder.ts";
 import { writeKey } from "../bundle/resolved.ts";
-import { readContext } from "../images/stored-context.ts";
+import { readContext, storedEntries } from "../images/stored-context.ts";
 import { putIdProblem } from "../put/put-id.ts";
+import { putFileAnew, readBlob, readFileBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
 import { requiredVersion } from "../store/versions.ts";
 import { imageKeys } from "../types/image-keys.ts";
@@ -132,7 +132,7 @@ async function ownImage(type: BundleType, key: string, fields: Fields, record: A
 
 async function exportImage(key: string, record: AnyRecord, { store, content }: Parts): Promise<ExportedImage> {
   const image = DockerImageRecord.parse(record);
-  const entries = await readContext(await storedBytes(store, image.id, image.build_context_object_url));
+  const entries = await storedEntries(store, image);
   for (const entry of entries) content.add(entry);
   return { key, dockerfile: image.dockerfile_path, platform: image.platform, digest: image.source_digest, entries };
 }
@@ -141,25 +141,14 @@ function folderOut(record: AnyRecord, { store, content, row }: Parts): FolderOut
   return {
     artifact: (ref) => requiredVersion(store, "artifact", VersionedRef.parse(ref)),
     async file(path, file) {
-      const { id, object_url } = FileRecord.parse(file);
-      const bytes = await storedBytes(store, id, object_url);
+      const bytes = await readFileBlob(store, FileRecord.parse(file));
       content.add({ kind: "file", path, bytes: () => bytes, executable: row?.inputs.files[path]?.endsWith("+x") ?? false });
     },
     async archive(objectUrl) {
-      for (const entry of await readContext(await storedBytes(store, record.id, objectUrl))) content.add(entry);
+      const reading = { of: `${record.id} v${record.version}: its content`, next: putFileAnew(record.id) };
+      for (const entry of await readContext(await readBlob(store.of(record.id), objectUrl, reading))) content.add(entry);
     },
   };
-}
-
-async function storedBytes(store: Store, id: string, objectUrl: string): Promise<Uint8Array> {
-  const key = objectKey(objectUrl);
-  const found = await store.of(id).objects.get(key);
-  if (found !== null) return found.bytes;
-  throw new UserError({
-    what: `${id}: its content is not in the store`,
-    why: `nothing is at ${key}`,
-    next: "write it anew with the bundle or the put that wrote it",
-  });
 }
 
 /** Without a version where its author gave none: the ledger tells those apart. A put leaves no row, so it stays pinned. */

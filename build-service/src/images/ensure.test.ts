@@ -15,6 +15,7 @@ test("an image whose build context the store has lost is refused before anything
   await expect(ensureBuilt(request)).rejects.toMatchObject({
     message: "tool v2: its build context is not in the store",
     why: `nothing is at ${key}`,
+    next: "write the image anew: agent-env run <bundle> --rebuild",
   });
   expect(builder.built).toEqual([]);
 });

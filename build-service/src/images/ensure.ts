@@ -1,4 +1,4 @@
-import { type DockerImageRecord, objectKey, UserError } from "@agent-env/protocol";
+import type { DockerImageRecord } from "@agent-env/protocol";
 import { encodedId } from "../bundle/ids.ts";
 import type { Emit } from "../report/events.ts";
 import { putBlob } from "../store/blobs.ts";
@@ -8,7 +8,7 @@ import type { Store, StoreSide } from "../store/store.ts";
 import { BuildFailed } from "./build.ts";
 import { BuildRow, type ImageBuilder } from "./builder.ts";
 import type { Locked } from "./locked.ts";
-import { WRITE_IMAGE_ANEW } from "./write-anew.ts";
+import { readContextTar } from "./stored-context.ts";
 
 export type EnsureRequest = {
   readonly store: Store;
@@ -110,15 +110,7 @@ function reused(engineImageId: string, { entry, emit }: EnsureRequest): { engine
 async function buildAsRow(request: EnsureRequest & { readonly locked: Locked }, prefix: string, n: number): Promise<string> {
   const { store, record, entry, builder, locked, isFresh = false, emit, signal } = request;
   const side = store.of(record.id);
-  const contextKey = objectKey(record.build_context_object_url);
-  const context = await side.objects.get(contextKey);
-  if (context === null) {
-    throw new UserError({
-      what: `${record.id} v${record.version}: its build context is not in the store`,
-      why: `nothing is at ${contextKey}`,
-      next: WRITE_IMAGE_ANEW,
-    });
-  }
+  const context = await readContextTar(store, record);
   try {
     const result = await builder.build(
       {
@@ -128,7 +120,7 @@ async function buildAsRow(request: EnsureRequest & { readonly locked: Locked }, 
         dockerfile: record.dockerfile_path,
         platform: record.platform,
         tag: record.image_name,
-        context: context.bytes,
+        context,
         locked,
         isFresh,
       },

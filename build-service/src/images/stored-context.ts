@@ -1,10 +1,22 @@
 import { posix } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { UserError } from "@agent-env/protocol";
+import { type DockerImageRecord, UserError } from "@agent-env/protocol";
 import { extract } from "tar-stream";
+import { readBlob } from "../store/blobs.ts";
+import type { Store } from "../store/store.ts";
 import type { SourceEntry } from "./builder.ts";
 import { WRITE_IMAGE_ANEW } from "./write-anew.ts";
+
+/** An image's build context as it was packed. Throws a UserError where the store has lost it, or it was changed. */
+export function readContextTar(store: Store, { id, version, build_context_object_url }: DockerImageRecord): Promise<Uint8Array> {
+  return readBlob(store.of(id), build_context_object_url, { of: `${id} v${version}: its build context`, next: WRITE_IMAGE_ANEW });
+}
+
+/** What an image's build context holds. Throws a UserError where the store has lost it, or it was changed. */
+export async function storedEntries(store: Store, image: DockerImageRecord): Promise<readonly SourceEntry[]> {
+  return readContext(await readContextTar(store, image));
+}
 
 /**
  * The entries of a stored context. What we write holds files, folders and links with plain relative paths; a tar with

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
-import { blobKey, CARD_PATH, Card, type EnvironmentRecord, FileRecord, objectKey, UserError } from "@agent-env/protocol";
+import { CARD_PATH, Card, type EnvironmentRecord, FileRecord, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import type { Deployment } from "../deploy/deployment.ts";
+import { readFileBlob } from "../store/blobs.ts";
 import { postJson } from "./post-json.ts";
 import type { TaskContext } from "./task-context.ts";
 
@@ -17,13 +18,12 @@ const RpcAnswer = z.looseObject({ error: z.looseObject({ code: z.number(), messa
  */
 export async function loadSeed(deployment: Deployment, seed: EnvironmentRecord, context: TaskContext): Promise<void> {
   const file = FileRecord.parse(await context.entity("artifact", seed.file_artifact_ref.id, seed.file_artifact_ref.version));
-  const stored = await context.store.of(file.id).objects.get(objectKey(file.object_url));
-  if (stored === null) throw new Error(`${blobKey(file.sha256)}: a record names it, and it isn't in the store`);
+  const bytes = await readFileBlob(context.store, file);
 
   const url = dataPlaneUrl(deployment, seed.environment_name, context);
   const path = `/data/${file.filename}`;
-  const placed = await deployment.placeFile(seed.environment_name, path, stored.bytes);
-  const content = placed ? { uri: `file://${path}` } : { bytes: Buffer.from(stored.bytes).toString("base64") };
+  const placed = await deployment.placeFile(seed.environment_name, path, bytes);
+  const content = placed ? { uri: `file://${path}` } : { bytes: Buffer.from(bytes).toString("base64") };
   const part = { kind: "file", file: { ...content, name: file.filename, mimeType: file.content_type } };
 
   const timeoutMs = 1000 * Math.min(LONGEST_TIMEOUT_S, BASE_TIMEOUT_S + (SECONDS_PER_GB * file.size) / 1e9);

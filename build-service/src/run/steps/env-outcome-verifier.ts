@@ -1,5 +1,6 @@
-import { FileRecord, objectKey } from "@agent-env/protocol";
+import { FileRecord } from "@agent-env/protocol";
 import { z } from "zod";
+import { readFileBlob } from "../../store/blobs.ts";
 import { deployed } from "../deployed.ts";
 import { aggregate } from "../verifiers/aggregators.ts";
 import { startForwarder } from "../verifiers/forwarder.ts";
@@ -29,15 +30,14 @@ export const envOutcomeVerifierStep = stepOf({
     const { record } = deployment;
     if (record.mcp_url === null) throw new Error(`${record.deployment_id}: deployed without an MCP address`);
     const file = FileRecord.parse(await context.entity("artifact", fields.file_artifact_id, fields.file_artifact_version ?? null));
-    const script = await context.store.of(file.id).objects.get(objectKey(file.object_url));
-    if (script === null) throw new Error(`${file.object_url}: ${file.id} names it, and it isn't in the store`);
+    const script = await readFileBlob(context.store, file);
 
     const { authorization } = await deployment.authorization("grader");
     const gateway = record.gateway_url ?? "";
     const forwarder = authorization === undefined ? null : await startForwarder(gateway, authorization);
     const asked = (url: string): string => (forwarder === null ? url : forwarder.url + url.slice(gateway.length));
     const running = runVerifier({
-      script: script.bytes,
+      script,
       filename: file.filename,
       mcpUrl: asked(record.mcp_url),
       gatewayUrl: record.gateway_url === null ? null : asked(record.gateway_url),

@@ -1,9 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type DockerImageRecord, objectKey, UserError } from "@agent-env/protocol";
+import { UserError } from "@agent-env/protocol";
 import type { DeployContext } from "../../../deploy/deployment.ts";
-import { readContext } from "../../../images/stored-context.ts";
-import { WRITE_IMAGE_ANEW } from "../../../images/write-anew.ts";
+import { storedEntries } from "../../../images/stored-context.ts";
 import { gatewayBundle } from "../../../infra/gateway-bundle.ts";
 import { sdkBaseFiles } from "../../../infra/sdk-files.ts";
 import type { Service } from "../provider.ts";
@@ -24,7 +23,7 @@ export async function layOutService(
   const machine = await thisMachine();
   if (image === null) return layOutGateway(folder, machine);
   const plan = await planImage(
-    { dockerfile: image.dockerfile_path, entries: () => entriesOf(image, sandbox, context) },
+    { dockerfile: image.dockerfile_path, entries: () => storedEntries(context.store, image) },
     machine,
     sdkBaseFiles,
   );
@@ -38,16 +37,6 @@ export async function layOutService(
   }
   for (const note of plan.notes) context.emit({ kind: "log", entry: service.name, level: "info", message: note });
   return layOut(plan, folder, machine);
-}
-
-async function entriesOf(image: DockerImageRecord, sandbox: string, { store }: DeployContext): ReturnType<typeof readContext> {
-  const stored = await store.of(image.id).objects.get(objectKey(image.build_context_object_url));
-  if (stored !== null) return readContext(stored.bytes);
-  throw new UserError({
-    what: `${image.id} v${image.version}: its build context ${image.build_context_object_url} isn't in the store`,
-    why: `sandbox ${sandbox} runs an image from that context`,
-    next: WRITE_IMAGE_ANEW,
-  });
 }
 
 async function layOutGateway(own: string, machine: Machine): Promise<LaidOut> {
