@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { deployEnv } from "../../build-service/src/deploy/deploy.ts";
 import { findLeftovers } from "../../build-service/src/deploy/gc.ts";
+import { readKey } from "../../build-service/src/deploy/keys.ts";
 import { getDeployment, listDeployments } from "../../build-service/src/deploy/list.ts";
 import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
 import { stopDeployment } from "../../build-service/src/deploy/teardown.ts";
@@ -11,6 +12,26 @@ import { until } from "../fixtures/until.ts";
 import { deployOptions, docker, envOf, labelledNames, mcpServer, noEngine, serverFiles, testBed, website } from "./support.ts";
 
 describe.skipIf(noEngine)("P4 the provider gateway", () => {
+  test("N4 asks callers for tokens where the deploy says so, and no container knows the key that signs them", async () => {
+    await using place = await testBed();
+    const env = envOf([await mcpServer(place.store, "items")]);
+    const deployment = await deployEnv(deployOptions(env, { auth: "token" }), place);
+    const id = String(deployment.record.deployment_id);
+    const status = async (headers: Record<string, string> = {}) =>
+      (await fetch(`${deployment.record.gateway_url}/state`, { headers })).status;
+    expect([
+      await status(),
+      await status(await deployment.authorization("agent")),
+      await status(await deployment.authorization("grader")),
+    ]).toEqual([401, 403, 200]);
+    const secret = (await readKey(place.stateDir, id))?.d ?? "no key";
+    const containers = await docker.listContainers({ filters: { label: [`agent-env.deployment=${id}`] } });
+    const inspected = await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).inspect()));
+    expect([containers.length, JSON.stringify(inspected).includes(secret)]).toEqual([2, false]);
+    expect(await deployment.teardown()).toEqual([]);
+    expect(await readKey(place.stateDir, id)).toBeNull();
+  });
+
   test("P4 deploys an MCP server and a site behind one published gateway, and leaves nothing", async () => {
     await using place = await testBed();
     const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
