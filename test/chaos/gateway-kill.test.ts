@@ -59,4 +59,20 @@ describe.each(HOSTS)("a gateway that is killed under load on the $host host", ({
     await gateway.stop();
     await items.close();
   });
+
+  test("G8 V50 does what came due meanwhile, though nobody asks it anything", async () => {
+    const items = await mcpFixture({ name: "items", tools: [[{ name: "items_add" }, () => text("added")]] });
+    const servers = [{ name: "items", kind: "mcp", url: items.url }] as const;
+    const gateway = await start({ restarts: true, waitUntilReady: false, record: { name: "demo", servers: [...servers] } });
+    await until("the gateway is ready", 30_000, async () => (await raw(gateway, "/health")).status === 200);
+    await raw(gateway, "/clock/set-time", { method: "PUT", body: '{"virtual_time":"2030-01-01T00:00:00Z"}' });
+    const trigger = { id: "t", when: { type: "time", at: "PT3S" }, actions: [{ type: "tool", tool: "items_add", args: { id: "late" } }] };
+    expect((await post(gateway, "/triggers/register", { triggers: [trigger] })).status).toBe(200);
+    await gateway.restart();
+    const calls = () => items.received.filter(({ body }) => body.toString().includes('"late"')).length;
+    await until("the trigger has fired", 60_000, () => calls() > 0);
+    expect(calls()).toBe(1);
+    await gateway.stop();
+    await items.close();
+  });
 });
