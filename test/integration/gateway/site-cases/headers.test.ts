@@ -84,6 +84,7 @@ describe.each(HOSTS)("heads of a site on the $host host", ({ host, start }) => {
       ["?q", "?q", "?q"],
       [`${inner}/x`, `${origin}${prefix}/x`, `http://${shop.host}/x`],
       [`http:${inner}/x?y#z`, `${origin}${prefix}/x?y#z`, `http://${shop.host}/x?y#z`],
+      ["http://127.0.0.1/x", `${origin}${prefix}/x`, `http://${shop.host}/x`],
       ["http://shop-website-frontend/caf\u00c3\u00a9", `${origin}${prefix}/caf\u00c3\u00a9`, `http://${shop.host}/caf\u00c3\u00a9`],
       [`${prefix}/x`, `${prefix}/x`, `${prefix}/x`],
       [`${origin}/x`, `${origin}${prefix}/x`, `${origin}/x`],

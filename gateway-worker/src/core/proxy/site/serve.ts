@@ -67,8 +67,11 @@ export async function serveSite(
   });
 }
 
+/** A server behind a published port doesn't know of it: it calls itself by the name that it was asked by, and port 80. */
 function placeOf(site: SiteView, target: SiteRoute, request: In): SitePlace {
-  return { outerOrigin: `${request.scheme}://${request.host}`, prefix: target.prefix, path: pathOf(target.path), origins: site.origins };
+  const { protocol, hostname } = new URL(site.frontendUrl);
+  const origins = [...site.origins, `${protocol}//${hostname}`];
+  return { outerOrigin: `${request.scheme}://${request.host}`, prefix: target.prefix, path: pathOf(target.path), origins };
 }
 
 function siteInward(fields: readonly Field[], prefix: string): Field[] {
