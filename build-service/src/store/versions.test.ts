@@ -58,6 +58,20 @@ describe("B8.4 the latest version", () => {
   });
 });
 
+describe("B8.4 a pointer that something else damaged", () => {
+  test.each(["", "{", "\ufffd", '{"version": 0}', '{"version": "3"}', "[]"])(
+    "%j stops no reader, and the next write mends it",
+    async (text) => {
+      const store = await withVersions(3, null);
+      await store.objects.put(latestKey("env", "team/items"), text);
+      expect(await latestVersion(store, "env", "team/items")).toBe(3);
+      await putNextVersion(store, "env", { id: "team/items", type: "mcp_server" }, {});
+      expect(store.json("records/env/team/items/latest.json")).toEqual({ version: 4 });
+      expect(await shown(store)).toEqual({ revision: 4, record: item(4) });
+    },
+  );
+});
+
 describe("B8.4 what follows a version's record", () => {
   test("is written with it, and may be repeated", async () => {
     const store = memoryStore();

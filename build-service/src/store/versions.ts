@@ -9,6 +9,16 @@ import type { Store, StoreSide } from "./store.ts";
 
 const Pointer = z.object({ version: z.int().positive() });
 
+/** What the pointer of an id says; 0 where something else changed it: it only says where to look first, and the next write mends it. */
+function pointedAt(key: string, bytes: Uint8Array): number {
+  try {
+    return parseStored(key, bytes, Pointer).version;
+  } catch (error) {
+    if (error instanceof UserError) return 0;
+    throw error;
+  }
+}
+
 /**
  * The newest version of an id; 0 when there is none. Starts at the pointer, which may lag after a crash, and looks on
  * until a version is missing, so a reader is never fooled by it. Takes three requests however many versions there are.
@@ -16,8 +26,12 @@ const Pointer = z.object({ version: z.int().positive() });
 export async function latestVersion(store: Store, kind: Kind, id: string): Promise<number> {
   const side = store.of(id);
   const encoded = encodedId(id);
-  const pointer = await readJson(side, latestKey(kind, encoded), Pointer);
-  return highest(pointer?.version ?? 0, async (version) => (await side.objects.head(recordKey(kind, encoded, version))) !== null);
+  const key = latestKey(kind, encoded);
+  const pointer = await side.objects.get(key);
+  return highest(
+    pointer === null ? 0 : pointedAt(key, pointer.bytes),
+    async (version) => (await side.objects.head(recordKey(kind, encoded, version))) !== null,
+  );
 }
 
 /** One version of an id, or null. Throws a UserError when it is there and can't be read. */
@@ -79,10 +93,12 @@ export async function createVersion(store: Store, kind: Kind, record: AnyRecord,
 export async function finishVersion(store: Store, kind: Kind, record: AnyRecord): Promise<void> {
   const side = store.of(record.id);
   const encoded = encodedId(record.id);
-  await movePointer(side, latestKey(kind, encoded), record.version);
+  const key = latestKey(kind, encoded);
+  await movePointer(side, key, record.version);
   if (kind !== "env") return;
   await projectLatest(side, envKvKey(encoded), async () => {
-    const version = (await readJson(side, latestKey(kind, encoded), Pointer))?.version ?? record.version;
+    const pointer = await side.objects.get(key);
+    const version = pointer === null ? record.version : pointedAt(key, pointer.bytes);
     const latest = version === record.version ? record : await readVersion(store, kind, record.id, version);
     // The pointer may name a version that was removed from the store since: then this one is as new as there is.
     return envProjection(latest ?? record);
@@ -96,7 +112,7 @@ async function movePointer({ objects }: StoreSide, key: string, version: number)
     const found = await objects.get(key);
     if (found === null) {
       if (await objects.create(key, text)) return;
-    } else if (parseStored(key, found.bytes, Pointer).version >= version || (await objects.replace(key, text, found.etag))) return;
+    } else if (pointedAt(key, found.bytes) >= version || (await objects.replace(key, text, found.etag))) return;
   }
 }
 
