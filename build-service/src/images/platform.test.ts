@@ -16,7 +16,6 @@ test.each([
   ["armhf", "linux/arm/v7"],
   ["armel", "linux/arm/v6"],
   ["windows/amd64", "windows/amd64"],
-  ["linux/constructor", "linux/constructor"],
 ])("the platform %s is %s", (text, name) => {
   expect(platformOf(text, "--platform")).toBe(name);
 });
@@ -30,7 +29,19 @@ test.each([
   expect(machinePlatform(machine)).toBe(name);
 });
 
-test.each(["", "linux/", "/amd64", "a/b/c/d", "linux/amd 64"])("%j is refused", (text) => {
+test.each([
+  "",
+  "linux/",
+  "/amd64",
+  "a/b/c/d",
+  "linux/amd 64",
+  "zip",
+  "linux/constructor",
+  "amd64/linux",
+  "moon/amd64",
+  "linux/arm/v9",
+  "linux/amd64/x",
+])("%j is refused", (text) => {
   let thrown: unknown;
   try {
     platformOf(text, "[build] platform");

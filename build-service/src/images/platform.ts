@@ -15,6 +15,10 @@ const ARCHITECTURES = new Map(
   }),
 );
 
+/** What can be built for: the systems and architectures that Docker images are of. */
+const SYSTEMS = new Set(["linux", "windows", "darwin", "freebsd"]);
+const NAMES = new Set(["amd64", "arm64", "386", "arm/v5", "arm/v6", "arm/v7", "ppc64le", "s390x", "riscv64", "mips64le", "loong64"]);
+
 /** The platform of this machine, as its processes have it. */
 export function machinePlatform(machine: { readonly platform: string; readonly arch: string } = process): string {
   const { platform, arch } = machine;
@@ -28,16 +32,17 @@ export function machinePlatform(machine: { readonly platform: string; readonly a
  */
 export function platformOf(text: string, from: string): string {
   const parts = text.trim().toLowerCase().split("/");
-  const [system, architecture, variant] = parts.length === 1 ? ["linux", ...parts] : parts;
-  if (parts.length > 3 || !architecture || !system || parts.some((part) => !/^[a-z0-9_-]+$/.test(part))) {
-    throw new UserError({
-      what: `${from}: ${JSON.stringify(text)} names no platform`,
-      why: "a platform is a system and an architecture, with a variant for 32-bit arm",
-      next: "linux/amd64, linux/arm64, linux/386 and linux/arm/v7 are some",
-      exitCode: 2,
-    });
-  }
-  const name = ARCHITECTURES.get(architecture) ?? architecture;
-  if (name !== "arm") return `${system}/${name}`;
-  return `${system}/arm/${variant === undefined ? "v7" : variant.startsWith("v") ? variant : `v${variant}`}`;
+  const [system = "", architecture = "", variant] = parts.length === 1 ? ["linux", ...parts] : parts;
+  const named = ARCHITECTURES.get(architecture) ?? architecture;
+  const name = named === "arm" ? `arm/${versionOf(variant ?? "v7")}` : named;
+  const isKnown = SYSTEMS.has(system) && NAMES.has(name) && parts.length <= 3 && (variant === undefined || /^v?[0-9]+$/.test(variant));
+  if (isKnown) return `${system}/${name}`;
+  throw new UserError({
+    what: `${from}: ${JSON.stringify(text)} names no platform`,
+    why: "a platform is a system and an architecture, with a variant for 32-bit arm",
+    next: "linux/amd64, linux/arm64, linux/386 and linux/arm/v7 are some",
+    exitCode: 2,
+  });
 }
+
+const versionOf = (variant: string): string => (variant.startsWith("v") ? variant : `v${variant}`);

@@ -30,20 +30,33 @@ export async function putMetadata(put: {
   return { agent_env_version: put.version, ...(put.source === null ? {} : await gitState(put.source)), ...given };
 }
 
-/** `K=V` options as an object. Throws a UserError (exit code 2) for one without a key or `=`. */
+/** `K=V` options as an object. Throws a UserError (exit code 2) for one without a key or `=`, and for a key that is given twice. */
 export function keyValues(option: string, given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf("=");
-      if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  const values = new Map<string, string>();
+  for (const text of given) {
+    const [key, value] = keyValue(option, text);
+    if (values.has(key)) {
       throw new UserError({
-        what: `${option}: expected KEY=VALUE, and found ${shownValue(text)}`,
-        why: at === 0 ? "the key is empty" : 'there is no "=" in it',
-        next: `write ${option} KEY=VALUE`,
+        what: `${option}: the key ${shownValue(key)} is given twice`,
+        why: "it can have one value only",
+        next: "give it once",
         exitCode: 2,
       });
-    }),
-  );
+    }
+    values.set(key, value);
+  }
+  return Object.fromEntries(values);
+}
+
+function keyValue(option: string, text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new UserError({
+    what: `${option}: expected KEY=VALUE, and found ${shownValue(text)}`,
+    why: at === 0 ? "the key is empty" : 'there is no "=" in it',
+    next: `write ${option} KEY=VALUE`,
+    exitCode: 2,
+  });
 }
 
 /** Nothing where there is no git, no repository, or no commit yet. */

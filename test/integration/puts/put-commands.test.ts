@@ -96,6 +96,10 @@ describe("a command line that can't be is exit code 2", () => {
       '--metadata: expected KEY=VALUE, and found "team"\n  there is no "=" in it\n  Next: write --metadata KEY=VALUE\n',
     ],
     [
+      ["--dockerfile", "items/Dockerfile", "--metadata", "team=a", "--metadata", "team=b"],
+      '--metadata: the key "team" is given twice\n  it can have one value only\n  Next: give it once\n',
+    ],
+    [
       ["--dockerfile", "items/Dockerfile", "--metadata", "git_dirty=no"],
       '--metadata: "git_dirty" is written by agent-env itself\n  so are agent_env_version, git_commit, git_dirty\n  Next: give it another key\n',
     ],
