@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import {
+  bareIdProblem,
   deploymentSlug,
   encodedFileName,
   encodeId,
@@ -81,6 +82,8 @@ describe("the legality of local ids", () => {
   test("at most 4,071 bytes are legal", () => {
     expect(localIdProblem(`@local/${"a".repeat(4064)}`)).toBeNull();
     expect(localIdProblem(`@local/${"a".repeat(4065)}`)).toBe("it has 4072 bytes, and 4071 is the most");
+    expect(bareIdProblem("a".repeat(4071))).toBeNull();
+    expect(bareIdProblem("a".repeat(4072))).toBe("it has 4072 bytes, and 4071 is the most");
   });
 
   test("a segment of a name's own is checked alone", () => {

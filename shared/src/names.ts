@@ -119,8 +119,17 @@ export function idSegmentProblem(segment: string): string | null {
 /** Why `id` is no legal `@local/` id (4-bundle §2.2); null if it is one. Length and NFC included. */
 export function localIdProblem(id: string): string | null {
   if (!id.startsWith(LOCAL_PREFIX)) return `it doesn't start with ${JSON.stringify(LOCAL_PREFIX)}`;
+  return idFormProblem(id, id.slice(LOCAL_PREFIX.length));
+}
+
+/** Why `id` is no legal bare id, whose parts keep the rules of a local one's: both become parts of keys. Null if it is one. */
+export function bareIdProblem(id: string): string | null {
+  return idFormProblem(id, id);
+}
+
+function idFormProblem(id: string, path: string): string | null {
   if (id !== id.normalize("NFC")) return "it isn't in Unicode's composed form (NFC)";
-  for (const segment of id.slice(LOCAL_PREFIX.length).split("/")) {
+  for (const segment of path.split("/")) {
     const problem = idSegmentProblem(segment);
     if (problem !== null)
       return segment === "" ? "one of its parts between slashes is empty" : `in its part ${JSON.stringify(segment)} ${problem}`;

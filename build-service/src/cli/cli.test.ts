@@ -102,7 +102,7 @@ describe("bad input", () => {
     writeFileSync(join(folder, "Dockerfile"), "FROM scratch\n");
     const id = "x".repeat(5000);
     const { exitCode, err } = await cli("image", "put", "--id", id, "--dockerfile", "Dockerfile");
-    expect(err).toContain("bytes, and 4071 is the most");
+    expect(err).toContain("it has 5000 bytes, and 4071 is the most");
     expect(exitCode).toBe(1);
   });
 

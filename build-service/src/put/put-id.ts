@@ -1,22 +1,21 @@
-import { type Kind, LOCAL_PREFIX, lastSegment, localIdProblem, looksEncoded } from "@agent-env/protocol";
+import { bareIdProblem, type Kind, LOCAL_PREFIX, lastSegment, looksEncoded } from "@agent-env/protocol";
 import { idProblem } from "../bundle/ref-values.ts";
 import { shownValue } from "../bundle/shown.ts";
 
 /** Why nothing can be put under `id` (4-bundle §2.2): one sentence; null if something can. */
 export function putIdProblem(kind: Kind, id: string): string | null {
   if (id === "") return "an id can't be empty";
-  const wrong = idProblem(id) ?? bareIdProblem(id);
+  const wrong = idProblem(id) ?? bareProblem(id);
   if (wrong !== null) return wrong;
   if (kind === "artifact" && lastSegment(id).includes("__"))
     return `${shownValue(id)} can't be an artifact's id: "__" is kept for the ids of what is made along with an artifact`;
   return null;
 }
 
-function bareIdProblem(id: string): string | null {
+function bareProblem(id: string): string | null {
   if (id.startsWith("@")) return null;
   if (looksEncoded(id)) return `${shownValue(id)} can't be an id: it looks like the store's own form of an id that starts with "@local/"`;
-  // Its parts keep the rules of a local id's: both become parts of keys.
-  const reason = localIdProblem(`${LOCAL_PREFIX}${id}`);
+  const reason = bareIdProblem(id);
   return reason === null ? null : `${shownValue(id)} is no legal id: ${reason}`;
 }
 
