@@ -57,6 +57,6 @@ describe("setting up", () => {
 
   test("looks only at what the asked tiers need", () => {
     expect(partsFor(["browser"]).map(({ name }) => name)).toEqual(["chromium"]);
-    expect(partsFor(["unit", "integration"])).toEqual([]);
+    expect(partsFor(["unit"])).toEqual([]);
   });
 });
