@@ -188,7 +188,7 @@ describe.each(HOSTS)("calls on the $host host", ({ start }) => {
     for (let n = 1; n <= 1_000; n++)
       expect(JSON.parse(await call(n))).toEqual({ jsonrpc: "2.0", id: n, result: { content: [{ type: "text", text: String(n) }] } });
     agent.destroy();
-  });
+  }, 180_000);
 
   test("F44 an 8 MB result arrives whole, a 20 KiB argument in no header", async () => {
     const answer = await post(gateway, "/mcp", message("items_big"));
