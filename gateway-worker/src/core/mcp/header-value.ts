@@ -16,7 +16,7 @@ export function decodedHeader(value: string): string | null {
   const base64 = value.slice(OPENING.length, -CLOSING.length);
   if (!BASE64.test(base64)) return null;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
   } catch (error) {
     if (error instanceof TypeError) return null;
     throw error;
