@@ -35,8 +35,8 @@ function parseTask(item: Item, name: string, idRoot: string): ParsedEntries {
   const problems = nameProblems("tasks", name, item.path);
   const read = readJsonFile(item.disk);
   if ("problem" in read) return { entries: [], ignored: [], problems: [...problems, { code: "bad-config", path, message: read.problem }] };
-  const { steps, problem } = stepsOf(read.value);
-  if (problem !== null) problems.push({ code: "task-shape", path, message: problem });
+  const { steps, wrong } = stepsOf(read.value);
+  problems.push(...wrong.map((message): Problem => ({ code: "task-shape", path, message })));
   const identity = declaredIdentity({ folder: "tasks", name, idRoot, config: {}, at: path, path, defaultType: "task" });
   problems.push(...identity.problems);
   if (problems.length > 0) return { entries: [], ignored: [], problems };
@@ -54,13 +54,12 @@ function parseTask(item: Item, name: string, idRoot: string): ParsedEntries {
   return { entries: [entry], ignored: [], problems: [] };
 }
 
-function stepsOf(value: unknown): { readonly steps: Step[]; readonly problem: string | null } {
+function stepsOf(value: unknown): { readonly steps: Step[]; readonly wrong: readonly string[] } {
   const shape = "a task is a JSON array of steps, objects with the texts `id` and `type`";
-  if (!Array.isArray(value)) return { steps: [], problem: `${shape}; found ${shownValue(value)}` };
+  if (!Array.isArray(value)) return { steps: [], wrong: [`${shape}; found ${shownValue(value)}`] };
   const items: unknown[] = value;
-  const wrong = items.findIndex((item) => !isStep(item));
-  if (wrong >= 0) return { steps: [], problem: `${shape}; step ${wrong + 1} is ${shownValue(items[wrong])}` };
-  return { steps: items.filter(isStep), problem: null };
+  const wrong = items.flatMap((item, index) => (isStep(item) ? [] : [`${shape}; step ${index + 1} is ${shownValue(item)}`]));
+  return { steps: items.filter(isStep), wrong };
 }
 
 function isStep(value: unknown): value is Step {

@@ -6,7 +6,7 @@ import type { BundleType, Config } from "../types/type.ts";
 import { type FolderEntry, tomlPath } from "./bundle.ts";
 import type { BuiltImage } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
-import { isTable } from "./toml.ts";
+import { isTable, type TomlTable } from "./toml.ts";
 
 export type ResolvedImages = { readonly config: Config; readonly builds: readonly BuiltImage[]; readonly problems: readonly Problem[] };
 
@@ -19,8 +19,8 @@ export function resolveImages(entry: FolderEntry, type: BundleType): ResolvedIma
   for (const key of imageKeys(type)) {
     const chosen = chosenDockerfile(entry, key);
     if (chosen === null) continue;
-    if ("code" in chosen) {
-      problems.push({ code: chosen.code, path: `${shownText(entry.path)}: ${key}`, message: chosen.message });
+    if (Array.isArray(chosen)) {
+      problems.push(...chosen.map(({ code, message }) => ({ code, path: `${shownText(entry.path)}: ${key}`, message })));
       continue;
     }
     const id = derivedId(entry.id, imageSuffix(entry.kind === "agent" ? "agent" : "env", key));
@@ -48,27 +48,30 @@ function ownImage(entry: FolderEntry): ResolvedImages {
 
 type Refusal = Pick<Problem, "code" | "message">;
 
-/** The Dockerfile to build for a key; null when the key names an image, or stands for no file and is left out. */
-function chosenDockerfile(entry: FolderEntry, key: string): { readonly dockerfile: string } | Refusal | null {
+/** The Dockerfile to build for a key, or all that is wrong with it; null when the key names an image, or stands for no file and is left out. */
+function chosenDockerfile(entry: FolderEntry, key: string): { readonly dockerfile: string } | Refusal[] | null {
   const value = entry.config[key];
   if (value === undefined) {
     const dockerfile = defaultDockerfile(key);
     return dockerfile === null ? null : existing(entry, dockerfile, "add it, or name another with { dockerfile = … } or an image's id");
   }
   if (typeof value === "string") return null;
-  if (!isTable(value)) return badValue(value);
-  for (const main of ["dockerfile", "ref"]) {
-    const others = Object.keys(value).filter((other) => other !== main);
-    if (main in value && others.length > 0) {
-      const message = `takes ${main} and nothing beside it, and has ${listed(others)}: remove ${others.length === 1 ? "it" : "them"}`;
-      return { code: "image-keys", message };
-    }
-  }
-  if ("ref" in value)
-    return { code: "image-ref", message: `${REGISTRY_IMAGE}: build one with { dockerfile = … }, or name one of the bundle or the store` };
-  if (!("dockerfile" in value)) return "artifact" in value ? null : badValue(value);
+  if (!isTable(value)) return [badValue(value)];
+  const main = ["dockerfile", "ref"].find((candidate) => candidate in value);
+  if (main === undefined) return "artifact" in value ? null : [badValue(value)];
+  const chosen = mainValue(entry, value, main);
+  const others = Object.keys(value).filter((other) => other !== main);
+  if (others.length === 0) return chosen;
+  const message = `takes ${main} and nothing beside it, and has ${listed(others)}: remove ${others.length === 1 ? "it" : "them"}`;
+  return [{ code: "image-keys", message }, ...(Array.isArray(chosen) ? chosen : [])];
+}
+
+/** What the key that a table is about says: `dockerfile` or `ref`. */
+function mainValue(entry: FolderEntry, value: TomlTable, main: string): { readonly dockerfile: string } | Refusal[] {
   const { dockerfile } = value;
-  if (typeof dockerfile !== "string" || dockerfile === "") return badValue(value);
+  if (main === "ref")
+    return [{ code: "image-ref", message: `${REGISTRY_IMAGE}: build one with { dockerfile = … }, or name one of the bundle or the store` }];
+  if (typeof dockerfile !== "string" || dockerfile === "") return [badValue(value)];
   return existing(entry, dockerfile, "name a file of this folder, relative to it");
 }
 
@@ -78,13 +81,11 @@ function badValue(value: unknown): Refusal {
   return { code: "bad-ref", message: `expected ${forms}, and found ${shownValue(value)}` };
 }
 
-function existing(entry: FolderEntry, written: string, next: string): { readonly dockerfile: string } | Refusal {
+function existing(entry: FolderEntry, written: string, next: string): { readonly dockerfile: string } | Refusal[] {
   const dockerfile = fileIn(entry.disk, written);
   if (dockerfile !== null) return { dockerfile };
-  return {
-    code: "image-file",
-    message: `there is no file ${shownValue(written)} in this folder to build: ${insteadOf(entry.disk, written) ?? next}`,
-  };
+  const message = `there is no file ${shownValue(written)} in this folder to build: ${insteadOf(entry.disk, written) ?? next}`;
+  return [{ code: "image-file", message }];
 }
 
 /** What there is in the place of a file that can't be built. */

@@ -86,6 +86,14 @@ export const PARSE_CONFIG: readonly Refusal[] = [
     ],
   },
   {
+    name: "several steps that are no steps, each told",
+    tree: { "tasks/t.json": '[1, {"id": "a", "type": "deploy_env", "env_id": "x"}, {"id": "b"}]' },
+    lines: [
+      "task-shape tasks/t.json: a task is a JSON array of steps, objects with the texts `id` and `type`; step 1 is 1",
+      'task-shape tasks/t.json: a task is a JSON array of steps, objects with the texts `id` and `type`; step 3 is {"id":"b"}',
+    ],
+  },
+  {
     name: "steps that are no steps",
     tree: {
       "tasks/a.json": "[1]",

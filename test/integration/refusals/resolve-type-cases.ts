@@ -108,7 +108,22 @@ export const RESOLVE_IMAGES: readonly Refusal[] = [
     },
     lines: [
       'image-keys envs/a: image: takes dockerfile and nothing beside it, and has "build_args" and "target": remove them',
+      "image-ref envs/b: image: an image of a registry isn't supported yet: build one with { dockerfile = … }, or name one of the bundle or the store",
       'image-keys envs/b: image: takes ref and nothing beside it, and has "platform": remove it',
+    ],
+  },
+  {
+    name: "a Dockerfile that isn't in the folder, with keys beside it",
+    tree: {
+      ...server("a", `image = { dockerfile = "../x", build_args = {} }\n${named("a")}`),
+      ...server("b", `image = { dockerfile = 1, target = "x" }\n${named("b")}`),
+      ...deploying("a", "b"),
+    },
+    lines: [
+      'image-keys envs/a: image: takes dockerfile and nothing beside it, and has "build_args": remove it',
+      'image-file envs/a: image: there is no file "../x" in this folder to build: name a file of this folder, relative to it',
+      'bad-ref envs/b: image: expected { dockerfile = "<path in this folder>" }, "<name or id>" or { artifact = "<name or id>", version = <whole number from 1> }, and found {"dockerfile":1,"target":"x"}',
+      'image-keys envs/b: image: takes dockerfile and nothing beside it, and has "target": remove it',
     ],
   },
   {
