@@ -1,6 +1,6 @@
 import { EnvironmentRecord, type Problem } from "@agent-env/protocol";
 import type { Store } from "../store/store.ts";
-import { latestVersion, readVersion } from "../store/versions.ts";
+import { latestVersion, storedEnvType } from "../store/versions.ts";
 import { pinOf } from "../types/refs.ts";
 import { findType, type Registry } from "../types/registry.ts";
 import { bundleChildName } from "./check.ts";
@@ -48,9 +48,9 @@ async function typeChanges({ entities }: Checked, store: Store): Promise<Problem
     const { entry } = resolved;
     if (entry.kind !== "env") continue;
     const latest = await latestVersion(store, "env", entry.id);
-    const stored = latest === 0 ? null : await readVersion(store, "env", entry.id, latest);
-    if (stored === null || stored.type === entry.type) continue;
-    const message = `${JSON.stringify(entry.id)} is an env of type ${stored.type} in the store, and this is a ${entry.type}: an id keeps its type, so rename the folder`;
+    const stored = await storedEnvType(store, entry.id, latest);
+    if (stored === null || stored === entry.type) continue;
+    const message = `${JSON.stringify(entry.id)} is an env of type ${stored} in the store, and this is a ${entry.type}: an id keeps its type, so rename the folder`;
     problems.push({ code: "type-changed", path: shownText(entry.path), message });
   }
   return problems;

@@ -1,8 +1,9 @@
 import type { Kind } from "@agent-env/protocol";
 import type { Store } from "../store/store.ts";
-import { latestVersion, versionMetadata } from "../store/versions.ts";
+import { latestObject } from "../store/versions.ts";
 import { attemptRow, inputsDigest, type LedgerInputs, type LedgerRow, newestDone, SCHEME } from "./ledger.ts";
 import { changeReasons } from "./reasons.ts";
+import { recordReasons } from "./record-reasons.ts";
 
 export type Decision = {
   readonly version: number;
@@ -27,12 +28,14 @@ export async function decideWrite(
   forced: (version: number) => Promise<readonly string[]> = async () => [],
 ): Promise<Decision> {
   const { kind, id } = write;
-  const latest = await latestVersion(store, kind, id);
+  const stored = await latestObject(store, kind, id);
+  const latest = stored.version;
   const done = await newestDone(store, kind, id, latest);
-  const attempt = latest > (done?.version ?? 0) ? await attemptOf(store, kind, id, latest) : null;
+  const attemptId = latest > (done?.version ?? 0) ? stored.object?.metadata["attempt"] : undefined;
+  const attempt = attemptId === undefined ? null : await attemptRow(store, kind, id, attemptId);
   const last = attempt === null ? done : { ...attempt, version: latest };
 
-  const found = writeReasons(last, latest, write);
+  const found = [...writeReasons(last, latest, write), ...(last === null ? [] : recordReasons(stored, last))];
   const isSame = last !== null && hasInputs(last, write);
   const reasons = found.length === 0 && isSame ? await forced(latest) : found;
 
@@ -52,12 +55,6 @@ export function writeReasons(last: LedgerRow | null, latest: number, write: Writ
 
 function hasInputs(row: LedgerRow, { kind, id, inputs }: Write): boolean {
   return row.scheme === SCHEME && row.digest === inputsDigest({ store: kind, id, inputs });
-}
-
-/** The attempt that wrote a version, if it was interrupted before it ended. */
-async function attemptOf(store: Store, kind: Kind, id: string, version: number): Promise<LedgerRow | null> {
-  const attempt = (await versionMetadata(store, kind, id, version))?.["attempt"];
-  return attempt === undefined ? null : attemptRow(store, kind, id, attempt);
 }
 
 /** What is wrong with the last row whatever the inputs are now. */

@@ -33,7 +33,7 @@ function explained(row: LedgerRow, before: LedgerRow | null, { kind, id, version
   const { bundle, inputs } = row;
   const reasons = writeReasons(before, version - 1, { kind, id, bundle, inputs });
   // What a row doesn't hold: bases stand in build rows, and a rebuild is asked for by an option.
-  const said = reasons.length === 0 ? ["a base image changed, or a rebuild was asked for"] : reasons;
+  const said = reasons.length === 0 ? ["a base image changed, a rebuild was asked for, or the version before was damaged"] : reasons;
   return { version, at: row.at, bundle: row.bundle, reasons: said };
 }
 

@@ -65,8 +65,12 @@ export async function finishUnit(plan: UnitPlan, prepared: PreparedVersion, cont
 
 async function stored(store: Store, { unit, decision }: UnitPlan): Promise<AnyRecord> {
   const record = await readVersion(store, unit.kind, unit.id, decision.version);
-  if (record === null) throw new Error(`${unit.id} v${decision.version} was there when it was decided about, and is gone`);
-  return record;
+  if (record !== null) return record;
+  throw new UserError({
+    what: `${unit.label}: v${decision.version} of ${unit.id} is gone from the store`,
+    why: "it was there when it was decided about, so something else has removed it meanwhile",
+    next: "run the bundle again, which plans anew",
+  });
 }
 
 function digestOf({ unit, inputs }: UnitPlan): string {

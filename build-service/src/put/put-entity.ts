@@ -15,7 +15,7 @@ import { type WriteUnit, writeUnits } from "../bundle/units.ts";
 import { lockWrites } from "../bundle/write-locks.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
-import { latestVersion, putNextVersion, readVersion } from "../store/versions.ts";
+import { latestVersion, putNextVersion, storedEnvType } from "../store/versions.ts";
 import type { Registry } from "../types/registry.ts";
 import type { RecordBody } from "../types/type.ts";
 import type { PutMetadata } from "./metadata.ts";
@@ -130,9 +130,9 @@ function idProblems({ entry, refs }: ResolvedEntry): Problem[] {
 
 async function typeChange({ id, type }: Entry, store: Store): Promise<Problem[]> {
   const latest = await latestVersion(store, "env", id);
-  const stored = latest === 0 ? null : await readVersion(store, "env", id, latest);
-  if (stored === null || stored.type === type) return [];
-  const message = `${JSON.stringify(id)} is an env of type ${stored.type} in the store, and this is a ${type}: an id keeps its type, so give this one another id`;
+  const stored = await storedEnvType(store, id, latest);
+  if (stored === null || stored === type) return [];
+  const message = `${JSON.stringify(id)} is an env of type ${stored} in the store, and this is a ${type}: an id keeps its type, so give this one another id`;
   return [{ code: "type-changed", path: "--id", message: shownText(message) }];
 }
 

@@ -9,6 +9,7 @@ import type { Installed } from "../plugins/installed.ts";
 import { envProvider } from "../providers/env/registry.ts";
 import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import type { Store } from "../store/store.ts";
+import { findEnvProvider } from "../types/registry.ts";
 import { type Chain, type ChosenSandbox, sandboxOf } from "./choose-sandbox.ts";
 import type { PlannedStep } from "./task-run.ts";
 
@@ -70,7 +71,7 @@ async function whyNotHere({ name, provider }: Sandbox): Promise<Finding | null> 
 
 async function linkFindings(step: PlannedStep, link: Sandbox, env: PlannedEnv, check: DeployCheck, whyNot: WhyNot): Promise<Finding[]> {
   const { capabilities } = link.provider;
-  const provider = check.plan.inner.registry.envProviders[env.provider];
+  const provider = findEnvProvider(check.plan.inner.registry, env.provider);
   const ttlSeconds = step["ttl_seconds"];
   const sites = env.servers.filter(({ kind }) => kind === "website").map(({ name }) => name);
   const set = {

@@ -12,16 +12,30 @@ export async function readJson<Schema extends z.ZodType>(side: StoreSide, key: s
 
 /** Bytes of the store as JSON of that shape. Throws a UserError that names the key when they are not. */
 export function parseStored<Schema extends z.ZodType>(key: string, bytes: Uint8Array, schema: Schema): z.infer<Schema> {
+  const read = readStored(bytes, schema);
+  if ("value" in read) return read.value;
+  const { error } = read;
+  throw new UserError(
+    {
+      what: `${key}: stored, but it can't be read`,
+      why: error instanceof z.ZodError ? z.prettifyError(error) : String(error),
+      next: "something else changed it: remove the state folder, and run its bundle again: agent-env run <bundle>",
+    },
+    { cause: error },
+  );
+}
+
+/** Bytes of the store as JSON of that shape, or why they are none. */
+export function readStored<Schema extends z.ZodType>(
+  bytes: Uint8Array,
+  schema: Schema,
+): { readonly value: z.infer<Schema> } | { readonly error: Error } {
   try {
-    return schema.parse(JSON.parse(text.decode(bytes)));
+    const { data, error } = schema.safeParse(JSON.parse(text.decode(bytes)));
+    return error === undefined ? { value: data } : { error };
   } catch (error) {
-    throw new UserError(
-      {
-        what: `${key}: stored, but it can't be read`,
-        why: error instanceof z.ZodError ? z.prettifyError(error) : String(error),
-        next: "something else changed it: remove the state folder, and run its bundle again: agent-env run <bundle>",
-      },
-      { cause: error },
-    );
+    // Of `decode` what is no UTF-8, of `parse` what is no JSON.
+    if (error instanceof TypeError || error instanceof SyntaxError) return { error };
+    throw error;
   }
 }
