@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentEnv, agentEnv, type Ended, NO_DOCKER, type Started } from "../fixtures/agent-env.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { pluginPackage, projectOf } from "../fixtures/plugins.ts";
+import { until } from "../fixtures/until.ts";
 
 /** What a shell's `$?` would be. */
 const STATUS: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 };
@@ -71,6 +73,39 @@ describe("B7 a signal ends a command", () => {
       expect((await interrupted(started, "SIGTERM")).status).toBe(4);
       expect((await started.ended).out).toBe("ready\ntidied\n");
     });
+  });
+});
+
+describe("B7 a signal ends a put of a large folder within two seconds, and nothing is half written", () => {
+  const folder = temporaryFolder(robots('console.error("loaded");\nexport const robot = {};\n'));
+  const put = ["artifact", "put", "many", "--id", "many"];
+  beforeAll(() => {
+    for (let index = 0; index < 20_000; index++) {
+      const inside = join(folder.path, "many", String(index % 100));
+      if (index < 100) mkdirSync(inside, { recursive: true });
+      writeFileSync(join(inside, `${index}.txt`), `${index}\n`);
+    }
+  });
+  afterAll(() => folder[Symbol.dispose]());
+
+  test("while it walks the folder, and while it writes", async () => {
+    const cli = agentEnv(NO_DOCKER, folder.path);
+    try {
+      const walking = cli.start(...put);
+      // Next it walks the folder.
+      await walking.seen("loaded");
+      expect(await interrupted(walking, "SIGTERM")).toMatchObject({ status: 143, ms: expect.toSatisfy((ms) => ms < 2000) });
+      expect(existsSync(cli.stateDir)).toBe(false);
+
+      const writing = cli.start(...put);
+      await until("the writing", 30_000, () => existsSync(join(cli.stateDir, "locks")));
+      expect(await interrupted(writing, "SIGINT")).toMatchObject({ status: 130, ms: expect.toSatisfy((ms) => ms < 2000) });
+      expect((await cli.run("artifact", "get", "many", "--out", "got")).err.split("\n").slice(-4).join("\n")).toBe(
+        "many: no such artifact in the store\n  nothing has written it\n  Next: run the bundle that holds it, or put it: agent-env --help\n",
+      );
+    } finally {
+      cli.remove();
+    }
   });
 });
 

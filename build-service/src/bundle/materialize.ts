@@ -57,6 +57,7 @@ async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
     view,
     versions,
     bundle: plan.bundle,
+    signal: building,
     build:
       builder !== null && deployed.has(unit.unit.key)
         ? imageBuild(unit, { store, builder, emit, signal: building, locked, isFresh: rebuild.has(unit.unit.key) })

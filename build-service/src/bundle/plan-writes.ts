@@ -8,6 +8,7 @@ import { builtFrom } from "../types/docker-image.ts";
 import { canonicalDigest } from "./canonical.ts";
 import type { Checked } from "./checked.ts";
 import { type Decision, decideWrite } from "./decide.ts";
+import type { EntryFile } from "./folder-files.ts";
 import type { LedgerInputs } from "./ledger.ts";
 import { REBUILD_ASKED } from "./rebuild.ts";
 import { writeKey } from "./resolved.ts";
@@ -92,6 +93,19 @@ async function decideUnit(
 /** Digests of files by their place on the disk, so that what two images share is read once. */
 export type DigestCache = Map<string, FileDigest>;
 
+/** Reads the digests of all files that a write is made from, so that `unitContents` takes no time; `pause` is called after each. */
+export async function readDigests(unit: WriteUnit, digests: DigestCache, pause: () => Promise<void>): Promise<void> {
+  for (const file of filesOf(unit)) {
+    fileDigests([file], unit.entryPath, digests);
+    await pause();
+  }
+}
+
+function filesOf(unit: WriteUnit): readonly EntryFile[] {
+  if (unit.what === "image") return unit.entity.sources?.context(unit.image).files ?? [];
+  return unit.what === "entity" && unit.entity.resolved.type.writes === "folder" ? (unit.entity.sources?.files().files ?? []) : [];
+}
+
 function sourceOf(unit: WriteUnit & { readonly what: "image" }, platform: string | null, digests: DigestCache): ImageSource {
   const { dockerfile } = unit.image;
   const { files = [], others = [] } = unit.entity.sources?.context(unit.image) ?? {};
@@ -108,9 +122,8 @@ function contentsOf(unit: WriteUnit, source: ImageSource | null, digests: Digest
       return { type: "docker_image", config: canonicalDigest(described), files: source?.files ?? {} };
     }
     case "entity": {
-      const { resolved, fields, sources } = unit.entity;
-      const isFolder = resolved.type.writes === "folder" && sources !== null;
-      const files = isFolder ? fileDigests(sources.files().files, unit.entryPath, digests) : {};
+      const { resolved, fields } = unit.entity;
+      const files = fileDigests(filesOf(unit), unit.entryPath, digests);
       // An eval's list is its config; its references have no versions.
       return { type: resolved.type.type, config: canonicalDigest(resolved.entry.kind === "eval" ? fields["tasks"] : fields), files };
     }

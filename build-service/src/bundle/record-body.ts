@@ -5,7 +5,7 @@ import { imageRecordFields } from "../images/record-fields.ts";
 import { COMMON_FIELDS } from "../run/steps/every-step.ts";
 import { putBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
-import { createVersion, finishVersion, latestVersion, readableVersion, readVersion } from "../store/versions.ts";
+import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";
 import { pinOf } from "../types/refs.ts";
 import { type Registry, stepType } from "../types/registry.ts";
 import type { FolderWriter, Load, RecordBody } from "../types/type.ts";
@@ -26,6 +26,7 @@ export type BodyContext = {
   /** Versions of what this run has written before. */
   readonly versions: ReadonlyMap<string, number>;
   readonly attempt: string;
+  readonly signal: AbortSignal;
 };
 
 /** What a record says beside its id, type and version. Everything that it names by digest is put into the store first. */
@@ -33,7 +34,7 @@ export async function recordBody(plan: UnitContents, context: BodyContext): Prom
   const { unit } = plan;
   switch (unit.what) {
     case "image":
-      return imageBody(plan, unit, context.store);
+      return imageBody(plan, unit, context);
     case "task":
       return { steps: unit.task.steps.map((step) => writtenStep(step, context.registry)) };
     case "entity": {
@@ -46,9 +47,13 @@ export async function recordBody(plan: UnitContents, context: BodyContext): Prom
   }
 }
 
-async function imageBody({ source }: UnitContents, unit: WriteUnit & { readonly what: "image" }, store: Store): Promise<RecordBody> {
+async function imageBody(
+  { source }: UnitContents,
+  unit: WriteUnit & { readonly what: "image" },
+  context: BodyContext,
+): Promise<RecordBody> {
   if (source === null) throw new Error(`${unit.label}: an image without a source`);
-  return { description: imageDescription(unit), ...(await imageRecordFields(store, unit.id, source)) };
+  return { description: imageDescription(unit), ...(await imageRecordFields(unit.id, source, context)) };
 }
 
 /** A step as its type writes it out, defaults filled in, with what every step has. */
@@ -77,11 +82,16 @@ function loader(unit: WriteUnit & { readonly what: "entity" }, { store, view, ve
   return { env: (ref) => load("env", ref), artifact: (ref) => load("artifact", ref) };
 }
 
-function folderWriter(plan: UnitContents, unit: WriteUnit & { readonly what: "entity" }, { store, attempt }: BodyContext): FolderWriter {
+function folderWriter(
+  plan: UnitContents,
+  unit: WriteUnit & { readonly what: "entity" },
+  { store, attempt, signal }: BodyContext,
+): FolderWriter {
   return {
     id: unit.id,
     files: unit.entity.sources?.files().files ?? [],
     async blob(file) {
+      signal.throwIfAborted();
       const sha256 = hexOf(plan.inputs.files[file.path] ?? "");
       const bytes = hashedBytes(file.disk, sha256, `${unit.entryPath}/${file.path}`);
       return { objectUrl: await putBlob(store.of(unit.id), bytes), sha256, size: bytes.length };
@@ -89,7 +99,11 @@ function folderWriter(plan: UnitContents, unit: WriteUnit & { readonly what: "en
     archive: async () => {
       const { files } = plan.inputs;
       const disks = new Map(unit.entity.sources?.files().files.map(({ path, disk }) => [path, disk]));
-      const tar = await packedContext(files, (path, sha256) => hashedBytes(disks.get(path) ?? path, sha256, `${unit.entryPath}/${path}`));
+      const tar = await packedContext(
+        files,
+        (path, sha256) => hashedBytes(disks.get(path) ?? path, sha256, `${unit.entryPath}/${path}`),
+        signal,
+      );
       return putBlob(store.of(unit.id), tar);
     },
     child: (suffix, type, body) => writeChild(store, { id: derivedId(unit.id, suffix), type, ...body }, attempt),
@@ -104,7 +118,7 @@ async function writeChild(
 ): Promise<VersionedRef> {
   const { id } = body;
   const latest = await latestVersion(store, "artifact", id);
-  const last = latest === 0 ? null : await readableVersion(store, "artifact", id, latest);
+  const last = latest === 0 ? null : await readVersion(store, "artifact", id, latest);
   if (last !== null && canonicalJson({ ...body, version: latest }) === canonicalJson(last)) {
     await finishVersion(store, "artifact", last);
     return { id, version: latest };

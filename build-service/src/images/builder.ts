@@ -25,7 +25,7 @@ export type ImageSource = ImageContext & {
   /** path → `sha256:<hex>`, with `+x` appended when executable; sorted by code point. */
   readonly files: Readonly<Record<string, string>>;
   /** The deterministic tar, made anew at each call from the bytes that were hashed. */
-  tar(): Promise<Uint8Array>;
+  tar(signal?: AbortSignal): Promise<Uint8Array>;
 };
 
 export type BuildRequest = {

@@ -5,6 +5,7 @@ import { pack } from "tar-stream";
 import { ioReason } from "../bundle/config-file.ts";
 import type { EntryFile, OtherItem } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
+import { NEVER_ABORTED, pauses } from "../run/pauses.ts";
 import type { ImageSource, SourceEntry } from "./builder.ts";
 import { contextEntries, type FileDigest, fileDigest, linkTarget, otherDigests, sourceDigest } from "./digest.ts";
 
@@ -52,7 +53,7 @@ export function imageSource(options: {
     platform,
     files: digests,
     entries: async () => lookedInto(digests, bytesIn(files, shown)),
-    tar: () => packedContext(digests, bytesIn(files, shown)),
+    tar: (signal) => packedContext(digests, bytesIn(files, shown), signal),
   };
 }
 
@@ -76,7 +77,12 @@ export function lookedInto(digests: Readonly<Record<string, FileDigest>>, bytesO
 }
 
 /** A context as a tar that is the same on every machine: sorted, without times and owners, two modes (4-bundle §10.2). */
-export async function packedContext(digests: Readonly<Record<string, FileDigest>>, bytesOf: BytesOf): Promise<Uint8Array> {
+export async function packedContext(
+  digests: Readonly<Record<string, FileDigest>>,
+  bytesOf: BytesOf,
+  signal: AbortSignal = NEVER_ABORTED,
+): Promise<Uint8Array> {
+  const pause = pauses(signal);
   const tar = pack();
   for (const entry of contextEntries(digests)) {
     const [path, mode, sha256] = entry;
@@ -85,6 +91,7 @@ export async function packedContext(digests: Readonly<Record<string, FileDigest>
     if (target !== null) tar.entry({ ...header, name: path, type: "symlink", linkname: target });
     else if (sha256 === null) tar.entry({ ...header, name: `${path}/`, type: "directory" });
     else tar.entry({ ...header, name: path, type: "file" }, bytesOf(path, sha256));
+    await pause();
   }
   tar.finalize();
   return buffer(tar);

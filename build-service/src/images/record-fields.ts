@@ -5,8 +5,12 @@ import type { Store } from "../store/store.ts";
 import type { ImageSource } from "./builder.ts";
 
 /** What a docker_image's record says of its source. The context's tar is put into the store first. */
-export async function imageRecordFields(store: Store, id: string, source: ImageSource): Promise<ImageRecordFields> {
-  const url = await putBlob(store.of(id), await source.tar());
+export async function imageRecordFields(
+  id: string,
+  source: ImageSource,
+  { store, signal }: { readonly store: Store; readonly signal: AbortSignal },
+): Promise<ImageRecordFields> {
+  const url = await putBlob(store.of(id), await source.tar(signal));
   return {
     image_name: `${imageRepository(id)}:${source.digest.slice(0, 16)}`,
     dockerfile_path: source.dockerfile,

@@ -154,13 +154,13 @@ async function writeGateway(context: WriteContext, { source, platform, metadata,
   return { image, env };
 }
 
-async function writeImage({ store, gatewayEnvId }: WriteContext, source: ImageSource): Promise<DockerImageRecord> {
+async function writeImage({ store, gatewayEnvId, signal }: WriteContext, source: ImageSource): Promise<DockerImageRecord> {
   const id = derivedId(gatewayEnvId, imageSuffix("env", "image"));
   const latest = await readVersion(store, "artifact", id, await latestVersion(store, "artifact", id));
   // Written by a run that ended before it wrote the env.
   if (latest?.["source_digest"] === source.digest) return DockerImageRecord.parse(latest);
   const description = "the gateway of this agent-env";
-  const fields = { id, type: "docker_image", description, ...(await imageRecordFields(store, id, source)) };
+  const fields = { id, type: "docker_image", description, ...(await imageRecordFields(id, source, { store, signal })) };
   return DockerImageRecord.parse(await putNextVersion(store, "artifact", fields, {}));
 }
 

@@ -16,7 +16,7 @@ export function sourceOf(files: ReadonlyMap<string, string>, executable: readonl
     platform: null,
     files: digests,
     entries: async () => lookedInto(digests, bytesOf),
-    tar: () => packedContext(digests, bytesOf),
+    tar: (signal) => packedContext(digests, bytesOf, signal),
   };
 }
 

@@ -59,7 +59,7 @@ async function makeSdkImage(own: string, { docker, emit, signal }: BaseRequest):
     dockerfile,
     platform: null,
     tag: own,
-    context: await source.tar(),
+    context: await source.tar(signal),
   };
   await engineBuilder(docker, { ownBases: [], timeoutS: BUILD_TIMEOUT_S }).build(request, emit, signal);
 }
