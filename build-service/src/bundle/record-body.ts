@@ -5,7 +5,7 @@ import { imageRecordFields } from "../images/record-fields.ts";
 import { COMMON_FIELDS } from "../run/steps/every-step.ts";
 import { putBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
-import { createVersion, finishVersion, latestVersion, readVersion } from "../store/versions.ts";
+import { createVersion, finishVersion, latestVersion, readableVersion, readVersion } from "../store/versions.ts";
 import { pinOf } from "../types/refs.ts";
 import { type Registry, stepType } from "../types/registry.ts";
 import type { FolderWriter, Load, RecordBody } from "../types/type.ts";
@@ -118,7 +118,7 @@ async function writeChild(
 ): Promise<VersionedRef> {
   const { id } = body;
   const latest = await latestVersion(store, "artifact", id);
-  const last = latest === 0 ? null : await readVersion(store, "artifact", id, latest);
+  const last = latest === 0 ? null : await readableVersion(store, "artifact", id, latest);
   if (last !== null && canonicalJson({ ...body, version: latest }) === canonicalJson(last)) {
     await finishVersion(store, "artifact", last);
     return { id, version: latest };
