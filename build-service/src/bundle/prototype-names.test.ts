@@ -6,6 +6,7 @@ import { temporaryFolder } from "../../../test/fixtures/folder.ts";
 import { changes, make, plan } from "../../../test/fixtures/make-bundle.ts";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
 import { exportRecord } from "../export/export-record.ts";
+import { NEVER_ABORTED } from "../run/pauses.ts";
 import { storedRecord } from "../store/stored.ts";
 import { BUILT_IN } from "../types/registry.ts";
 import { folderFiles } from "./folder-files.ts";
@@ -37,7 +38,7 @@ test("B8.1 files named like what objects inherit are written, planned as unchang
   using copy = temporaryFolder();
   for (const { id } of made.writes.filter(({ kind, id }) => kind === "artifact" && !lastSegment(id).includes("__"))) {
     const record = await storedRecord(store, { kind: "artifact", ids: [id], version: null });
-    await exportRecord("artifact", record, join(copy.path, lastSegment(id)), { store, registry: BUILT_IN });
+    await exportRecord("artifact", record, join(copy.path, lastSegment(id)), { store, registry: BUILT_IN, signal: NEVER_ABORTED });
   }
   const given = folderFiles({ bundleDisk: copy.path, disk: copy.path, shown: "copy" }).files.map(({ path }) => path);
   const written = Object.keys(BUNDLE).filter((path) => !path.startsWith("tasks/"));

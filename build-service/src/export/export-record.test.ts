@@ -10,6 +10,7 @@ import { lookupHere } from "../put/bundle-here.ts";
 import { putOf } from "../put/by-options.ts";
 import { openContext } from "../put/context-folder.ts";
 import { checkPut, writePut } from "../put/put-entity.ts";
+import { NEVER_ABORTED } from "../run/pauses.ts";
 import { putBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
 import { storedRecord } from "../store/stored.ts";
@@ -19,8 +20,8 @@ import { type Exported, exportRecord } from "./export-record.ts";
 
 type ExportKind = Parameters<typeof exportRecord>[0];
 
-async function exported(store: Store, kind: ExportKind, id: string, folder: string): Promise<Exported> {
-  return exportRecord(kind, await storedRecord(store, { kind, ids: [id], version: null }), folder, { store, registry: BUILT_IN });
+async function exported(store: Store, kind: ExportKind, id: string, folder: string, signal = NEVER_ABORTED): Promise<Exported> {
+  return exportRecord(kind, await storedRecord(store, { kind, ids: [id], version: null }), folder, { store, registry: BUILT_IN, signal });
 }
 
 /** What a failed promise says, as a person sees it. */
@@ -152,6 +153,30 @@ describe("an export that can't be is refused, and leaves nothing", () => {
       `--out: ${JSON.stringify(out)} is there already\nan export overwrites nothing\nname a folder that isn't there yet`,
     );
     expect(readdirSync(out)).toEqual([]);
+  });
+
+  test.each([
+    ["a file above it", "items/Dockerfile/out", "ENOTDIR"],
+    ["a broken link above it", "broken/out", "what lies above it takes none"],
+    ["a name that is too long", "x".repeat(300), "its path is too long"],
+  ])("a place where no folder can be made: %s", async (_name, path, reason) => {
+    using folder = temporaryFolder({ "items/Dockerfile": "FROM a\n", broken: ["nowhere"] });
+    const store = memoryStore();
+    await put(store, folder.path, { image: "items/Dockerfile" }, "mcp_server", "items");
+    const out = join(folder.path, path);
+    expect(await refusal(exported(store, "env", "items", out))).toBe(
+      `--out: ${JSON.stringify(out)} can't be made\nthe system makes no folder there: ${reason}\nname a folder in one that you can write to`,
+    );
+    expect(readdirSync(folder.path).sort()).toEqual(["broken", "items"]);
+  });
+
+  test("one that is interrupted leaves nothing", async () => {
+    using folder = temporaryFolder({ "items/Dockerfile": "FROM a\n" });
+    const store = memoryStore();
+    await put(store, folder.path, { image: "items/Dockerfile" }, "mcp_server", "items");
+    const reason = new Error("interrupted");
+    await expect(exported(store, "env", "items", join(folder.path, "out"), AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(readdirSync(folder.path)).toEqual(["items"]);
   });
 
   test.each(["../away.txt", "/etc/away.txt", "a/../../away.txt"])("a record that names a file at %s", async (path) => {

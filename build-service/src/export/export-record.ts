@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   type AnyRecord,
   DockerImageRecord,
@@ -13,12 +13,14 @@ import {
   VersionedRef,
 } from "@agent-env/protocol";
 import { stringify } from "smol-toml";
+import { ioReason } from "../bundle/config-file.ts";
 import { doneRow, type LedgerRow } from "../bundle/ledger.ts";
 import { mapPath } from "../bundle/map-path.ts";
 import { TOML_OF } from "../bundle/parse-folder.ts";
 import { writeKey } from "../bundle/resolved.ts";
 import { readContext, storedEntries } from "../images/stored-context.ts";
 import { putIdProblem } from "../put/put-id.ts";
+import { pauses } from "../run/pauses.ts";
 import { putFileAnew, readBlob, readFileBlob } from "../store/blobs.ts";
 import type { Store } from "../store/store.ts";
 import { requiredVersion } from "../store/versions.ts";
@@ -29,7 +31,7 @@ import type { BundleType, Fields, FolderOut } from "../types/type.ts";
 import { contextChanges, type ExportedImage } from "./context-changes.ts";
 import { type FolderContent, folderContent } from "./folder-content.ts";
 
-export type ExportContext = { readonly store: Store; readonly registry: Registry };
+export type ExportContext = { readonly store: Store; readonly registry: Registry; readonly signal: AbortSignal };
 
 export type Exported = {
   readonly folder: string;
@@ -50,10 +52,11 @@ const KINDS = { env: "envs", agent: "agents", artifact: "artifacts" } as const;
 export async function exportRecord(kind: keyof typeof KINDS, record: AnyRecord, folder: string, context: ExportContext): Promise<Exported> {
   const { id, version } = record;
   refuseOverwriting(folder);
-  const type = typeOf(kind, record, context.registry);
+  const { store, registry } = context;
+  const type = typeOf(kind, record, registry);
   const content = folderContent(id);
-  const row = await doneRow(context.store, kind, id, version);
-  const found = await tomlOf(type, record, { ...context, content, row });
+  const row = await doneRow(store, kind, id, version);
+  const found = await tomlOf(type, record, { store, registry, content, row });
   const toml = tomlName(kind, type);
   const leftOut = [...found.leftOut];
   const noId = toml === null ? "it has no toml" : idProblem(kind, id);
@@ -67,8 +70,10 @@ export async function exportRecord(kind: keyof typeof KINDS, record: AnyRecord, 
     });
   }
   const text = toml === null ? null : stringify({ type: type.type, ...identity, ...found.toml });
-  const changed = await writeAtOnce(folder, async (disk) => {
-    content.write(disk);
+  // Read only now: up to here nothing has to be taken down.
+  const { signal } = context;
+  const changed = await writeAtOnce(folder, signal, async (disk) => {
+    await content.write(disk, pauses(signal));
     if (toml !== null && text !== null) writeFileSync(join(disk, toml), text);
     return contextChanges(disk, found.images);
   });
@@ -95,7 +100,7 @@ function tomlName(kind: keyof typeof KINDS, type: BundleType): string | null {
   return "hasToml" in type && type.hasToml === false ? null : TOML_OF[KINDS[kind]];
 }
 
-type Parts = ExportContext & { readonly content: FolderContent; readonly row: LedgerRow | null };
+type Parts = Omit<ExportContext, "signal"> & { readonly content: FolderContent; readonly row: LedgerRow | null };
 type Toml = {
   readonly toml: Readonly<Record<string, unknown>>;
   readonly leftOut: readonly string[];
@@ -167,8 +172,39 @@ function leftMetadata({ metadata }: AnyRecord, fields: Fields): string[] {
   return left.length === 0 ? [] : [`metadata: ${left.join(", ")}`];
 }
 
+function isThere(folder: string): boolean {
+  try {
+    return lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw cannotMake(folder, error);
+  }
+}
+
+/** An empty folder in the one that `folder` will be in, which is made where it isn't there. */
+function newDraft(folder: string): string {
+  const draft = join(dirname(folder), `.export.${randomBytes(4).toString("hex")}`);
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(draft);
+    return draft;
+  } catch (error) {
+    throw cannotMake(folder, error);
+  }
+}
+
+function cannotMake(folder: string, error: unknown): UserError {
+  const reason = ioReason(error);
+  // What makes all folders above it still meets this in file systems as /proc, and behind a broken link.
+  const isNoPlace = error instanceof Error && "code" in error && error.code === "ENOENT";
+  const why = `the system makes no folder there: ${isNoPlace ? "what lies above it takes none" : reason}`;
+  return new UserError(
+    { what: `--out: ${JSON.stringify(folder)} can't be made`, why, next: "name a folder in one that you can write to" },
+    { cause: error },
+  );
+}
+
 function refuseOverwriting(folder: string): void {
-  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  if (!isThere(folder)) return;
   throw new UserError({
     what: `--out: ${JSON.stringify(folder)} is there already`,
     why: "an export overwrites nothing",
@@ -177,12 +213,11 @@ function refuseOverwriting(folder: string): void {
 }
 
 /** Fills a folder beside `folder`, and gives it that name when all is written. Nothing of it stays otherwise. */
-async function writeAtOnce<T>(folder: string, fill: (disk: string) => Promise<T> | T): Promise<T> {
-  mkdirSync(dirname(folder), { recursive: true });
-  const draft = join(dirname(folder), `.${basename(folder)}.${randomBytes(4).toString("hex")}`);
-  mkdirSync(draft);
+async function writeAtOnce<T>(folder: string, signal: AbortSignal, fill: (disk: string) => Promise<T>): Promise<T> {
+  const draft = newDraft(folder);
   try {
     const result = await fill(draft);
+    signal.throwIfAborted();
     refuseOverwriting(folder);
     renameSync(draft, folder);
     return result;

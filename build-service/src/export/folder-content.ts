@@ -8,8 +8,8 @@ export type FolderContent = {
   /** Takes one entry. Throws a UserError where another of that path is there already, or it would leave the folder. */
   add(entry: SourceEntry): void;
   has(path: string): boolean;
-  /** Writes all of it into `disk`, an empty folder. */
-  write(disk: string): void;
+  /** Writes all of it into `disk`, an empty folder; `pause` is called after each entry. */
+  write(disk: string, pause: () => Promise<void>): Promise<void>;
 };
 
 /** `of` is what is exported, for messages. */
@@ -28,12 +28,13 @@ export function folderContent(of: string): FolderContent {
   return {
     add,
     has: (path) => entries.has(path),
-    write(disk) {
+    async write(disk, pause) {
       for (const [path, entry] of entries) {
         const above = foldersAbove(path).find((folder) => (entries.get(folder)?.kind ?? "folder") !== "folder");
         // What lies below a link would be written wherever that leads.
         if (above !== undefined) throw refusal(of, `it holds ${JSON.stringify(path)}, and ${JSON.stringify(above)} is no folder`);
         writeEntry(join(disk, path), entry);
+        await pause();
       }
     },
   };

@@ -15,7 +15,13 @@ export function addExport(command: Command, io: Io, kind: "env" | "artifact"): v
       const registry = await registryHere(io);
       const exported = await reading(io, async (store) => {
         const record = await storedRecord(store, { kind, ids: idsHere(io, kind, asked), version: options.version ?? null });
-        return exportRecord(kind, record, resolve(io.cwd, options.out ?? lastSegment(record.id)), { store, registry });
+        return exportRecord(kind, record, resolve(io.cwd, options.out ?? lastSegment(record.id)), {
+          store,
+          registry,
+          get signal() {
+            return io.signal;
+          },
+        });
       });
       const { id, version, folder, left_out, changed } = exported;
       const lines = [
