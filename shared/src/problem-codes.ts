@@ -50,6 +50,7 @@ export const PROBLEM_CODES = {
     "outside",
     "link-up",
     "nfc-twins",
+    "too-large",
     "no-files",
     "one-file",
     "unknown-key",

@@ -5,6 +5,9 @@ import { byCodePoint } from "./code-points.ts";
 import { ioReason, missingReason } from "./config-file.ts";
 import { shownAscii, shownText } from "./shown.ts";
 
+/** The most bytes that Node reads at once; a store is given a file whole, so none may have more. */
+export const MAX_FILE_BYTES = 2 ** 31 - 1;
+
 /** One regular file of an entry's folder. */
 export type EntryFile = {
   /** Relative to the folder, with `/`, in NFC. */
@@ -145,6 +148,10 @@ function visitFile(walk: Walk, { disk, path }: Item, stats: Stats): void {
   if (!stats.isFile()) {
     problem(walk, "special", path, "is neither a file nor a folder");
     return;
+  }
+  if (stats.size > MAX_FILE_BYTES) {
+    const message = `has ${stats.size} bytes, and a store takes files of at most ${MAX_FILE_BYTES}: take it out of the folder, or out of an image's context by .dockerignore`;
+    problem(walk, "too-large", path, message);
   }
   try {
     closeSync(openSync(disk, "r"));

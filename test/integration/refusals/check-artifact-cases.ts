@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { truncateSync } from "node:fs";
 import { deploying, loading, multi, NOTHING_TO_RUN, named, type Refusal, seed, server, site, verifying } from "./refusal.ts";
 
 const environment = (name: string, more = ""): string => `type = "environment"\nenvironment_name = "${name}"\n${more}`;
@@ -6,6 +7,26 @@ const universe = (more = ""): string => `type = "environment_universe"\n${more}`
 
 /** Files and folders that can't be part of an image or an artifact (4-bundle §5). */
 export const CHECK_FILES: readonly Refusal[] = [
+  {
+    name: "files that are larger than a store takes",
+    tree: {
+      ...server("a"),
+      "envs/a/main.py": "",
+      "envs/a/model.bin": "",
+      "envs/a/small.bin": "",
+      "artifacts/v/v.py": "",
+      ...verifying("a", "v"),
+    },
+    prepare(folder) {
+      for (const path of ["envs/a/main.py", "envs/a/model.bin", "artifacts/v/v.py"]) truncateSync(`${folder}/${path}`, 2 ** 31);
+      truncateSync(`${folder}/envs/a/small.bin`, 2 ** 20);
+    },
+    lines: [
+      "too-large artifacts/v/v.py: has 2147483648 bytes, and a store takes files of at most 2147483647: take it out of the folder, or out of an image's context by .dockerignore",
+      "too-large envs/a/main.py: has 2147483648 bytes, and a store takes files of at most 2147483647: take it out of the folder, or out of an image's context by .dockerignore",
+      "too-large envs/a/model.bin: has 2147483648 bytes, and a store takes files of at most 2147483647: take it out of the folder, or out of an image's context by .dockerignore",
+    ],
+  },
   {
     name: "links that lead out of the bundle, up, and nowhere",
     tree: {

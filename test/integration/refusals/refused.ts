@@ -115,13 +115,16 @@ export function shownLines(problems: readonly Problem[], folder: string): string
   );
 }
 
-/** Every item of a folder with its mode, its time and a digest of its bytes. Names are bytes: not all are UTF-8. */
+/** Of a larger file (a sparse one), size and time stand for its bytes. */
+const READ_BYTES = 2 ** 24;
+
+/** Every item of a folder with its mode, size, time and a digest of its bytes. Names are bytes: not all are UTF-8. */
 function contentOf(folder: Buffer): string[] {
   return readdirSync(folder, { encoding: "buffer" }).flatMap((name) => {
     const disk = Buffer.concat([folder, Buffer.from("/"), name]);
     const stats = lstatSync(disk);
-    const digest = stats.isFile() ? createHash("sha256").update(readFileSync(disk)).digest("hex") : "";
-    const line = `${disk.toString("latin1")} ${stats.mode.toString(8)} ${stats.mtimeMs} ${digest}`;
+    const digest = stats.isFile() && stats.size <= READ_BYTES ? createHash("sha256").update(readFileSync(disk)).digest("hex") : "";
+    const line = `${disk.toString("latin1")} ${stats.mode.toString(8)} ${stats.size} ${stats.mtimeMs} ${digest}`;
     return [line, ...(stats.isDirectory() ? contentOf(disk) : [])];
   });
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { byCodePoint } from "../../bundle/code-points.ts";
-import type { EntryFile } from "../../bundle/folder-files.ts";
+import { type EntryFile, MAX_FILE_BYTES } from "../../bundle/folder-files.ts";
 import type { SourceScan } from "./finding.ts";
 import { scanPython } from "./python.ts";
 import { scanTypeScript } from "./typescript.ts";
@@ -56,7 +56,8 @@ const NO_CARDS: SourceScan = { findings: [] };
 /** Most files are done with once it is clear that they don't hold the word. */
 async function scanFile({ path, disk }: EntryFile): Promise<SourceScan> {
   const language = languageOf(path);
-  if (language === undefined) return NO_CARDS;
+  // One that is too large is refused by the walk that found it.
+  if (language === undefined || statSync(disk).size > MAX_FILE_BYTES) return NO_CARDS;
   const bytes = readFileSync(disk);
   if (!bytes.includes(language.word)) return NO_CARDS;
   const text = decoded(bytes);
