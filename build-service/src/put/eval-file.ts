@@ -21,7 +21,8 @@ export function evalTasks(file: string, cwd: string): readonly EvalTask[] {
   const read = readJsonFile(disk);
   const refuse = (message: string): Refused => new Refused([{ code: "eval-shape", path: file, message }]);
   if ("problem" in read) throw new Refused([{ code: "bad-config", path: file, message: read.problem }]);
-  const parsed = z.array(EvalTask).min(1).safeParse(read.value);
+  const parsed = z.array(EvalTask).safeParse(read.value);
+  if (parsed.success && parsed.data.length === 0) throw refuse("lists no task, and an eval has at least one");
   if (parsed.success) return parsed.data.map((task) => ({ ...task, task_id: idOf(task.task_id, folders) }));
   const [issue] = parsed.error.issues;
   const place = issue === undefined || issue.path.length === 0 ? "" : `, in ${issue.path.join(".")}: ${issue.message}`;
