@@ -22,6 +22,23 @@ describe("what isn't in the store is named with what is", () => {
     );
   });
 
+  test("N7 a version whose bytes have gone", async () => {
+    const { objects, local, close } = memoryStore();
+    const key = recordKey("env", encodedId(ITEM.id), 1);
+    const store = singleStore(
+      { ...local, objects: { ...objects, get: async (asked) => (asked === key ? null : objects.get(asked)) } },
+      close,
+    );
+    await putNextVersion(store, "env", ITEM, {});
+    await expect(storedRecord(store, { kind: "env", ids: [ITEM.id], version: null })).rejects.toEqual(
+      said(
+        "team/items: the record of v1 is gone from the store",
+        "its number is taken, and its bytes are not there: something else removed them",
+        "run the bundle that holds it, or put it again, which writes another version",
+      ),
+    );
+  });
+
   const PUT = "run the bundle that holds it, or put it: agent-env --help";
   test.each([
     [["other"], said("other: no such env in the store", "nothing has written it", PUT)],

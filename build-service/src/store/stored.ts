@@ -16,6 +16,13 @@ export async function storedRecord(store: Store, { kind, ids, version }: StoredQ
     if (latest === 0) continue;
     const record = version !== null && version > latest ? null : await readVersion(store, kind, id, version ?? latest);
     if (record !== null) return record;
+    if (version === null || version <= latest) {
+      throw new UserError({
+        what: `${id}: the record of v${version ?? latest} is gone from the store`,
+        why: "its number is taken, and its bytes are not there: something else removed them",
+        next: "run the bundle that holds it, or put it again, which writes another version",
+      });
+    }
     throw new UserError({
       what: `${id}: there is no v${version} of this ${kind} in the store`,
       why: `its latest is v${latest}`,

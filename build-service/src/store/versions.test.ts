@@ -123,6 +123,18 @@ describe("B8.4 what follows a version's record", () => {
 });
 
 describe("what no writer may write", () => {
+  test.each(["gone", '{"id":"team/other","type":"multi","version":2}'])(
+    "N7 an env of another type than it had before its last version was damaged: %s",
+    async (damaged) => {
+      const store = await withVersions(2, 2);
+      await store.objects.put(recordKey("env", "team/items", 2), damaged);
+      await expect(createVersion(store, "env", { ...item(3), type: "multi" }, {})).rejects.toThrow(
+        "team/items: is an env of type mcp_server in the store, and this is a multi",
+      );
+      expect(await createVersion(store, "env", item(3), {})).toBe(true);
+    },
+  );
+
   test("a version that would leave a gap", async () => {
     await expect(createVersion(memoryStore(), "env", item(2), {})).rejects.toThrow(
       "env team/items: v2 would leave a gap, v1 is not in the store",
