@@ -9,7 +9,14 @@ import type { InitKind } from "./kinds.ts";
 import { newFiles } from "./new-files.ts";
 import type { NewFile } from "./template.ts";
 
-export type InitRequest = { readonly kind: InitKind; readonly name: string; readonly cwd: string; readonly registry: Registry };
+export type InitRequest = {
+  readonly kind: InitKind;
+  readonly name: string;
+  readonly cwd: string;
+  readonly registry: Registry;
+  /** Read when the first file is about to be written. */
+  readonly signal: AbortSignal;
+};
 
 /** What was made. Paths are relative to the bundle. */
 export type Initialized = {
@@ -23,20 +30,24 @@ export type Initialized = {
 /**
  * Writes something new that passes `bundle check` as it is: into the bundle around `cwd`, or into a new one. Overwrites
  * nothing. Throws a UserError for a name that can't be or that is taken, and `Refused` when the bundle's check would have
- * something against it; then nothing stays.
+ * something against it; then nothing stays, nor where a signal ends it.
  */
-export async function init({ kind, name, cwd, registry }: InitRequest): Promise<Initialized> {
+export async function init(request: InitRequest): Promise<Initialized> {
+  const { kind, name, cwd, registry } = request;
   refuseName(kind, name);
   const place = placeOf(kind, name, cwd);
   const { folder, bundle } = place;
   const files = await newFiles(kind, name, place);
   refuseTaken(folder, files);
   const before = bundle === null ? [] : (await checkBundle(folder, { registry })).problems;
+  const { signal } = request;
+  signal.throwIfAborted();
   const tops = write(folder, files);
   const { bundle: checked, problems } = await checkBundle(folder, { registry });
   const fresh = problems.filter((problem) => !isIn(before, problem));
-  if (fresh.length > 0) {
+  if (fresh.length > 0 || signal.aborted) {
     for (const top of tops) rmSync(top, { recursive: true });
+    signal.throwIfAborted();
     throw new Refused(fresh);
   }
   writeSchemas(folder);

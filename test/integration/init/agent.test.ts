@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { init } from "../../../build-service/src/init/init.ts";
+import { NEVER_ABORTED } from "../../../build-service/src/run/pauses.ts";
 import { BUILT_IN } from "../../../build-service/src/types/registry.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import { freePort } from "../../fixtures/free-port.ts";
@@ -16,7 +17,7 @@ describe("the agent of init speaks A2A", () => {
   let agent: ReturnType<typeof spawn>;
   let url: string;
   beforeAll(async () => {
-    const { bundle } = await init({ kind: "agent", name: "parrot", cwd: place.path, registry: BUILT_IN });
+    const { bundle } = await init({ kind: "agent", name: "parrot", cwd: place.path, registry: BUILT_IN, signal: NEVER_ABORTED });
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const file = join(bundle, "agents", "parrot", "agent.ts");

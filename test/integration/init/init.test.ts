@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkBundle } from "../../../build-service/src/bundle/check.ts";
 import { init } from "../../../build-service/src/init/init.ts";
 import { INIT_KINDS, type InitKind } from "../../../build-service/src/init/kinds.ts";
+import { NEVER_ABORTED } from "../../../build-service/src/run/pauses.ts";
 import { BUILT_IN } from "../../../build-service/src/types/registry.ts";
 import { temporaryFolder, writeTree } from "../../fixtures/folder.ts";
 import { schemaErrors, schemaOf } from "../schemas/validate.ts";
@@ -15,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => place[Symbol.dispose]());
 
-const make = (kind: InitKind, name: string, cwd = place.path) => init({ kind, name, cwd, registry: BUILT_IN });
+const make = (kind: InitKind, name: string, cwd = place.path) => init({ kind, name, cwd, registry: BUILT_IN, signal: NEVER_ABORTED });
 
 /** All files below a folder, as paths. */
 function filesIn(folder: string): string[] {
@@ -71,6 +72,30 @@ describe("B7 what init writes passes a check with nothing edited", () => {
     const cwd = join(place.path, "agents", "mine");
     mkdirSync(cwd, { recursive: true });
     expect((await make("website", "blog", cwd)).bundle).toBe(join(cwd, "blog"));
+  });
+});
+
+describe("B7 an init that a signal ends leaves nothing", () => {
+  test("before the first file", async () => {
+    const request = { kind: "website", name: "blog", cwd: place.path, registry: BUILT_IN } as const;
+    await expect(init({ ...request, signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow("stop");
+    expect(readdirSync(place.path)).toEqual([]);
+  });
+
+  test("while what it wrote is checked", async () => {
+    const stop = new AbortController();
+    const request = {
+      kind: "website",
+      name: "blog",
+      cwd: place.path,
+      registry: BUILT_IN,
+      get signal() {
+        queueMicrotask(() => stop.abort(new Error("stop")));
+        return stop.signal;
+      },
+    } as const;
+    await expect(init(request)).rejects.toThrow("stop");
+    expect(readdirSync(place.path)).toEqual([]);
   });
 });
 

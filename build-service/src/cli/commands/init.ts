@@ -15,7 +15,15 @@ export const initCommand: AddCommand = (parent, io) => {
     .action(async (kind: string, name: string, options: CommonOptions) => {
       if (!isInitKind(kind)) throw unknownKind(kind);
       const { registry } = await io.loadedPlugins();
-      const made = await init({ kind, name: name.normalize("NFC"), cwd: io.cwd, registry });
+      const made = await init({
+        kind,
+        name: name.normalize("NFC"),
+        cwd: io.cwd,
+        registry,
+        get signal() {
+          return io.signal;
+        },
+      });
       const next = nextCommands(made, io.cwd);
       printDocument(io, options, { kind, name, bundle: made.bundle, created: made.created, next }, text(made, next, io.cwd));
     });
