@@ -44,9 +44,9 @@ describe.each(STORES)("processes that race $name", ({ start }) => {
     expect(first.lines.every((line: string) => line.endsWith(": v1 (new)"))).toBe(true);
     expect(wait).toEqual({
       kind: "wait",
-      entry: "artifacts/check",
+      entry: "agents/helper",
       message: expect.stringMatching(
-        new RegExp(`^waits for run-test \\(pid ${children[1 - waited]?.pid}, since [\\d-]+T[\\d:.]+Z\\), which writes @local/.*/check$`),
+        new RegExp(`^waits for run-test \\(pid ${children[1 - waited]?.pid}, since [\\d-]+T[\\d:.]+Z\\), which writes @local/.*/helper$`),
       ),
     });
     expect(second).toEqual({ changes: [], lines: first.lines.map((line: string) => line.replace(" (new)", ", unchanged")) });

@@ -1,3 +1,4 @@
+import { machinePlatform } from "../../../build-service/src/images/platform.ts";
 import { deploying, multi, NOTHING_TO_RUN, named, type Refusal, seed, server, steps } from "./refusal.ts";
 
 /** A refusal of a run that a check has nothing against. */
@@ -48,6 +49,14 @@ export const RUN_PREFLIGHT: readonly RunRefusal[] = [
     options: LOCAL,
     lines: [
       "deploy-engine tasks/run.json: step 'deploy a': no Docker Engine answers: nothing listens at unix:///nonexistent/docker.sock; start Docker, or set DOCKER_HOST; `agent-env doctor` says what is found; `--sandbox process` needs no Docker",
+    ],
+  },
+  {
+    name: "an image for another platform than this machine's, run from its source",
+    tree: { ...server("a"), ...deploying("a") },
+    options: [...PROCESS, "--platform", "linux/s390x"],
+    lines: [
+      `deploy-platform tasks/run.json: step 'deploy a': envs/a (Dockerfile image): is for linux/s390x, and process runs it on this machine, which is ${machinePlatform()}: leave out what fixes it (--platform, [build] platform), or use --sandbox local`,
     ],
   },
   {
