@@ -19,7 +19,7 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       tier("unit", ["{shared,sdk,gateway-worker,build-service,scripts,bench}/**/*.test.ts"], 20_000),
-      tier("integration", ["test/integration/**/*.test.ts", "examples/**/*.test.ts"], 60_000),
+      tier("integration", ["test/integration/**/*.test.ts", "examples/**/*.test.ts"], 180_000),
       tier("docker", ["test/docker/**/*.test.ts"], 300_000, true),
       tier("interop", ["test/interop/**/*.test.ts"], 300_000, true),
       tier("conformance", ["test/conformance/**/*.test.ts"], 300_000, true),
