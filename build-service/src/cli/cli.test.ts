@@ -1,34 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runCli } from "./cli.ts";
+import { type CommandLine, commandLine } from "../../../test/fixtures/command-line.ts";
+import { writeTree } from "../../../test/fixtures/folder.ts";
 
-let folder: string;
+let cli: CommandLine;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "agent-env-cli-"));
+  cli = commandLine({});
 });
-afterEach(() => rmSync(folder, { recursive: true }));
-
-/** Runs a command line in an empty folder with an empty state folder. */
-async function cli(...argv: string[]) {
-  const written = { out: "", err: "" };
-  const output = (name: "out" | "err") => ({
-    write: (text: string) => {
-      written[name] += text;
-    },
-    isTTY: false,
-    columns: 80,
-  });
-  const io = {
-    out: output("out"),
-    err: output("err"),
-    env: { AGENT_ENV_STATE_DIR: join(folder, "state") },
-    cwd: folder,
-    signal: new AbortController().signal,
-  };
-  return { exitCode: await runCli(argv, io), ...written };
-}
+afterEach(() => cli[Symbol.dispose]());
 
 const COMMANDS = [
   ["run"],
@@ -72,16 +50,16 @@ describe("every command", () => {
   test.each(COMMANDS.map((words) => [words.join(" "), words]))(
     "%s: an unknown option is one clear sentence, exit code 2",
     async (_, words) => {
-      const { exitCode, err, out } = await cli(...words, "--colour");
+      const { exitCode, err, out } = await cli.run(...words, "--colour");
       expect(err).toMatch(/^error: unknown option '--colour'\n/);
       expect(err).toContain("--help");
       expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
-      expect(readdirSync(folder)).toEqual([]);
+      expect(cli.names()).toEqual([]);
     },
   );
 
   test.each(COMMANDS.map((words) => [words.join(" "), words]))("%s: N8 takes --json and says what it is for", async (_, words) => {
-    const { exitCode, out } = await cli(...words, "--help");
+    const { exitCode, out } = await cli.run(...words, "--help");
     expect(exitCode).toBe(0);
     expect(out).toContain("--json");
   });
@@ -89,58 +67,58 @@ describe("every command", () => {
 
 describe("bad input", () => {
   test("an unknown command names the way to the known ones", async () => {
-    const { exitCode, err } = await cli("runn");
+    const { exitCode, err } = await cli.run("runn");
     expect(exitCode).toBe(2);
     expect(err).toContain("unknown command 'runn'");
   });
 
   test.each(["constructor", "__proto__", "toString"])("the command %s is unknown, as what every object has is no command", async (name) => {
-    expect(await cli(name)).toMatchObject({ exitCode: 2, err: expect.stringContaining(`unknown command '${name}'`) });
+    expect(await cli.run(name)).toMatchObject({ exitCode: 2, err: expect.stringContaining(`unknown command '${name}'`) });
   });
 
   test("an id too long for any store is refused as one, not looked for on the disk", async () => {
-    writeFileSync(join(folder, "Dockerfile"), "FROM scratch\n");
+    writeTree(cli.folder, { Dockerfile: "FROM scratch\n" });
     const id = "x".repeat(5000);
-    const { exitCode, err } = await cli("image", "put", "--id", id, "--dockerfile", "Dockerfile");
+    const { exitCode, err } = await cli.run("image", "put", "--id", id, "--dockerfile", "Dockerfile");
     expect(err).toContain("it has 5000 bytes, and 4071 is the most");
     expect(exitCode).toBe(1);
   });
 
   test("a missing bundle says what it could have been", async () => {
-    const { exitCode, err } = await cli("run", "helo");
+    const { exitCode, err } = await cli.run("run", "helo");
     expect(err).toBe(
-      `helo: no such bundle\n  it is no folder in ${folder}, and the installed bundles are: hello\n  Next: give a bundle's folder, or one of these names\n`,
+      `helo: no such bundle\n  it is no folder in ${cli.folder}, and the installed bundles are: hello\n  Next: give a bundle's folder, or one of these names\n`,
     );
     expect(exitCode).toBe(1);
   });
 
   test("a missing folder is refused, and the state folder isn't made", async () => {
-    const { exitCode, err } = await cli("run", "./nowhere");
+    const { exitCode, err } = await cli.run("run", "./nowhere");
     expect(exitCode).toBe(1);
     expect(err).toContain("nowhere");
-    expect(readdirSync(folder)).toEqual([]);
+    expect(cli.names()).toEqual([]);
   });
 
   test("a state folder that can't be written is exit code 2, with the way out", async () => {
-    writeFileSync(join(folder, "state"), "");
-    const { exitCode, err } = await cli("env", "stop", "items-aaaaaaaa");
+    writeTree(cli.folder, { state: "" });
+    const { exitCode, err } = await cli.run("env", "stop", "items-aaaaaaaa");
     expect(exitCode).toBe(2);
     expect(err).toContain("Next: set AGENT_ENV_STATE_DIR to a folder that you can write");
   });
 
   test("--lock without --pull is refused, and so is a platform that is none", async () => {
-    expect(await cli("run", "hello", "--lock")).toMatchObject({
+    expect(await cli.run("run", "hello", "--lock")).toMatchObject({
       exitCode: 2,
       err: "--lock: --pull is missing\n  it fixes what --pull fetches\n  Next: give both: --pull --lock\n",
     });
-    expect(await cli("bundle", "plan", "hello", "--platform", "a/b/c/d")).toMatchObject({
+    expect(await cli.run("bundle", "plan", "hello", "--platform", "a/b/c/d")).toMatchObject({
       exitCode: 2,
       err: expect.stringMatching(/^--platform: "a\/b\/c\/d" names no platform\n/),
     });
   });
 
   test.each(["0", "1209601", "many"])("--ttl-seconds %s is refused with its range", async (ttl) => {
-    const { exitCode, err } = await cli("env", "deploy", "--id", "x", "--ttl-seconds", ttl);
+    const { exitCode, err } = await cli.run("env", "deploy", "--id", "x", "--ttl-seconds", ttl);
     expect(exitCode).toBe(2);
     expect(err).toContain("It takes a number from 60 to 1209600.");
   });
@@ -151,19 +129,19 @@ describe("bad input", () => {
     ["run", "x", "--concurrency", "1.5"],
     ["gateway", "dev", "--port", "8787.5"],
   ])("%s … %s of what is counted takes no fraction", async (...words) => {
-    const { exitCode, err } = await cli(...words);
+    const { exitCode, err } = await cli.run(...words);
     expect(exitCode).toBe(2);
     expect(err).toContain("It takes a whole number from ");
   });
 
   test("--json says the same as one document", async () => {
-    const { exitCode, out, err } = await cli("env", "get-instance", "--id", "x", "--json");
+    const { exitCode, out, err } = await cli.run("env", "get-instance", "--id", "x", "--json");
     expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "x: no such deployment" }, exit_code: 1 });
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: "" });
   });
 
   test("--json of a command line that can't be read is a document too, exit code 2", async () => {
-    const { exitCode, out } = await cli("env", "stop", "--json");
+    const { exitCode, out } = await cli.run("env", "stop", "--json");
     expect(JSON.parse(out)).toMatchObject({ format_version: 1, error: { what: "error: missing required argument 'id'" }, exit_code: 2 });
     expect(exitCode).toBe(2);
   });
@@ -173,7 +151,7 @@ describe("bad input", () => {
     ["a sandbox that isn't known", ["run", "hello", "--sandbox", "docker"], 2],
     ["a dry run of a bundle that isn't there", ["run", "helo", "--dry-run"], 1],
   ])("run --json ends with a result line, also for %s", async (_, words, code) => {
-    const { exitCode, out, err } = await cli(...words, "--json");
+    const { exitCode, out, err } = await cli.run(...words, "--json");
     const lines = out
       .trimEnd()
       .split("\n")
@@ -183,9 +161,8 @@ describe("bad input", () => {
   });
 
   test("a refused run --json names each problem on a line, and then the result", async () => {
-    mkdirSync(join(folder, "bundle", "tasks"), { recursive: true });
-    writeFileSync(join(folder, "bundle", "tasks", "a.json"), "{}");
-    const { exitCode, out } = await cli("run", "./bundle", "--json");
+    writeTree(cli.folder, { "bundle/tasks/a.json": "{}" });
+    const { exitCode, out } = await cli.run("run", "./bundle", "--json");
     const kinds = out
       .trimEnd()
       .split("\n")
@@ -194,21 +171,21 @@ describe("bad input", () => {
   });
 
   test("--version belongs to the command that takes it", async () => {
-    const { exitCode, out, err } = await cli("env", "deploy", "--id", "x", "--version", "0");
+    const { exitCode, out, err } = await cli.run("env", "deploy", "--id", "x", "--version", "0");
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
     expect(err).toContain("It takes a number from 1 to");
   });
 
   test("a wrong option names the help of its own command", async () => {
-    expect((await cli("bundle", "check", "x", "--colour")).err).toContain("(agent-env bundle check --help lists its options)");
+    expect((await cli.run("bundle", "check", "x", "--colour")).err).toContain("(agent-env bundle check --help lists its options)");
   });
 });
 
 test("env list of an empty store says so and makes no state folder", async () => {
-  expect(await cli("env", "list")).toEqual({ exitCode: 0, out: "no deployment is up\n", err: "" });
-  expect(readdirSync(folder)).toEqual([]);
+  expect(await cli.run("env", "list")).toEqual({ exitCode: 0, out: "no deployment is up\n", err: "" });
+  expect(cli.names()).toEqual([]);
 });
 
 test("run without a bundle lists the installed ones", async () => {
-  expect(await cli("run", "--json")).toEqual({ exitCode: 0, out: '{"format_version":1,"bundles":["hello"]}\n', err: "" });
+  expect(await cli.run("run", "--json")).toEqual({ exitCode: 0, out: '{"format_version":1,"bundles":["hello"]}\n', err: "" });
 });
