@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { endHosts, HOSTS } from "../../../fixtures/gateway/hosts.ts";
-import { fieldsNamed, type Shop, startShop } from "../../../fixtures/gateway/shop.ts";
+import { fieldsNamed, shopSuite } from "../../../fixtures/gateway/shop.ts";
 import { until } from "../../../fixtures/until.ts";
 
 afterAll(endHosts);
 
 describe.each(HOSTS)("cookies of a site on the $host host", ({ start }) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await startShop(start);
-  });
-  afterAll(() => shop.stop());
+  const shop = shopSuite(start);
 
   const set = async (mode: "prefixed" | "hosted", ...cookies: string[]): Promise<string[]> => {
     shop.answers(

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import http from "node:http";
 import net from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { endHosts, HOSTS } from "../../../fixtures/gateway/hosts.ts";
 import { card, recorder } from "../../../fixtures/gateway/recorder.ts";
-import { type Shop, startShop } from "../../../fixtures/gateway/shop.ts";
+import { shopSuite } from "../../../fixtures/gateway/shop.ts";
 import { until } from "../../../fixtures/until.ts";
 
 const isLong = process.env["AGENT_ENV_TEST_LONG"] === "1";
@@ -14,11 +14,7 @@ const CHUNK = Buffer.alloc(100_000, "0123456789");
 afterAll(endHosts);
 
 describe.each(HOSTS)("exchanges with a site on the $host host", ({ start }) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await startShop(start);
-  });
-  afterAll(() => shop.stop());
+  const shop = shopSuite(start);
 
   const modes = ["prefixed", "hosted"] as const;
   /** An open request in one mode or the other. */

@@ -1,19 +1,12 @@
 import net from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { endHosts, HOSTS } from "../../../fixtures/gateway/hosts.ts";
-import { fieldsNamed, type Shop, startShop } from "../../../fixtures/gateway/shop.ts";
+import { fieldsNamed, shopSuite, startShop } from "../../../fixtures/gateway/shop.ts";
 
 afterAll(endHosts);
 
 describe.each(HOSTS)("heads of a site on the $host host", ({ host, start }) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await startShop(start);
-  });
-  afterAll(() => shop.stop());
-  beforeEach(() => {
-    shop.frontend.received.length = 0;
-  });
+  const shop = shopSuite(start);
   const answers = (status: number, headers: string[], body = "") =>
     shop.answers((request, response) => void response.writeHead(status, headers).end(request.method === "HEAD" ? "" : body));
   const received = () => shop.frontend.received.at(-1)?.headers ?? [];

@@ -1,8 +1,8 @@
 import http from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { endHosts, HOSTS } from "../../../fixtures/gateway/hosts.ts";
-import { type Shop, startShop } from "../../../fixtures/gateway/shop.ts";
+import { shopSuite } from "../../../fixtures/gateway/shop.ts";
 import { until } from "../../../fixtures/until.ts";
 
 const PAGE = '<p>caf\u00e9 <a href="/x">x</a></p>\n';
@@ -12,14 +12,7 @@ const bytes = (text: string): Buffer => Buffer.from(text, "latin1");
 afterAll(endHosts);
 
 describe.each(HOSTS)("pages of a site on the $host host", ({ host, start }) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await startShop(start);
-  });
-  afterAll(() => shop.stop());
-  beforeEach(() => {
-    shop.frontend.received.length = 0;
-  });
+  const shop = shopSuite(start);
   const placed = () => PAGE.replace("/x", `${shop.prefix}/x`);
   const answers = (body: Buffer | string, headers: Record<string, string> = {}, status = 200) =>
     shop.answers((_request, response) => void response.writeHead(status, { "content-type": HTML, ...headers }).end(body));

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { rawTo } from "../../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS } from "../../../fixtures/gateway/hosts.ts";
-import { type Shop, startShop } from "../../../fixtures/gateway/shop.ts";
+import { shopSuite } from "../../../fixtures/gateway/shop.ts";
 
 afterAll(endHosts);
 
 describe.each(HOSTS)("paths of a site on the $host host", ({ start }) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await startShop(start);
-  });
-  afterAll(() => shop.stop());
-  beforeEach(() => {
-    shop.frontend.received.length = 0;
-  });
+  const shop = shopSuite(start);
   const targets = () => shop.frontend.received.map(({ target }) => target);
 
   test("N5 case 1 the prefix without its slash is a redirect, its query kept", async () => {
