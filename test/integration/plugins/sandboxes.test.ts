@@ -46,7 +46,9 @@ const MANY_COMMANDS_MS = 180_000;
 async function recorded(cli: AgentEnv): Promise<string[]> {
   const { out } = await cli.run("env", "list", "--all", "--json");
   const { deployments } = JSON.parse(out);
-  return deployments.map((one: Record<string, unknown>) => `${one["env_provider_type"]} on ${one["sandbox_type"]}: ${one["status"]}`);
+  return deployments
+    .map((one: Record<string, unknown>) => `${one["env_provider_type"]} on ${one["sandbox_type"]}: ${one["status"]}`)
+    .sort();
 }
 
 describe("a plugin's sandbox provider and a plugin's env provider", () => {
@@ -134,7 +136,7 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
         out: "",
         err: `${deployment.deployment_id}: it runs on the sandbox "yard", which isn't known here: nothing was removed, and its record stays\n  known are local, process, swamp, lawn\n  Next: bring back what has it (agent-env plugin list; [sandbox.providers.yard]), then agent-env env stop ${deployment.deployment_id}\n`,
       });
-      expect(await recorded(cli)).toEqual(["seasoned on yard: up", "seasoned on yard: stopped"]);
+      expect(await recorded(cli)).toEqual(["seasoned on yard: stopped", "seasoned on yard: up"]);
     } finally {
       renameSync(`${plugin}-away`, plugin);
     }
