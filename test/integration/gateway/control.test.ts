@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connected, post, type RawAnswer, raw, said } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
-import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
-import { type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
+import { type ItemsAndShop, startItemsAndShop } from "../../fixtures/gateway/items-and-shop.ts";
+import { type McpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
+import type { Recorder } from "../../fixtures/gateway/recorder.ts";
 import { until } from "../../fixtures/until.ts";
 
 afterAll(endHosts);
@@ -13,47 +14,35 @@ describe.each(HOSTS)("roles, clock and steps on the $host host", ({ start }) => 
   let gateway: RunningGateway;
   let items: McpFixture;
   let shop: Recorder;
+  let stop: ItemsAndShop["stop"];
 
   beforeAll(async () => {
     const failing = { code: "out_of_stock", message: "nothing left", retryable: false, applied: "no", hint: "wait" };
-    items = await mcpFixture({
-      name: "items",
-      tools: [
-        [
-          { name: "items_add", description: "Add an item." },
-          ({ args }) => ({ ...text(`added ${args["title"]}`), isError: false, structuredContent: null }),
-        ],
-        [{ name: "items_secret", _meta: { "agentenv.io/hiddenByDefault": true } }, () => text("secret")],
-        [
-          { name: "items_fail" },
-          () => ({
-            content: [{ type: "text", text: "out_of_stock: nothing left", annotations: null }],
-            structuredContent: failing,
-            isError: true,
-          }),
-        ],
-        [{ name: "items_gone" }, () => new Promise(() => undefined)],
-        [{ name: "who_am_i" }, ({ meta }) => text(meta)],
-      ],
-    });
-    shop = await recorder();
-    gateway = await start({
+    ({ gateway, items, shop, stop } = await startItemsAndShop(start, {
       settings: { GATEWAY_TOOL_CALL_TIMEOUT_S: "1" },
-      record: (deployment) => ({
-        name: "demo",
-        gateway_url: `http://edge.test/d/${deployment}`,
-        servers: [
-          { name: "items", kind: "mcp", url: items.url },
-          { name: "shop", kind: "website", url: shop.url, frontend_url: shop.url },
+      gatewayUrl: (deployment) => `http://edge.test/d/${deployment}`,
+      items: {
+        tools: [
+          [
+            { name: "items_add", description: "Add an item." },
+            ({ args }) => ({ ...text(`added ${args["title"]}`), isError: false, structuredContent: null }),
+          ],
+          [{ name: "items_secret", _meta: { "agentenv.io/hiddenByDefault": true } }, () => text("secret")],
+          [
+            { name: "items_fail" },
+            () => ({
+              content: [{ type: "text", text: "out_of_stock: nothing left", annotations: null }],
+              structuredContent: failing,
+              isError: true,
+            }),
+          ],
+          [{ name: "items_gone" }, () => new Promise(() => undefined)],
+          [{ name: "who_am_i" }, ({ meta }) => text(meta)],
         ],
-        browse_urls: { shop: "http://shop-website-frontend/" },
-      }),
-    });
+      },
+    }));
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await Promise.all([items.close(), shop.close()]);
-  });
+  afterAll(() => stop());
   afterEach(async () => {
     await post(gateway, "/tools/enable", { role: "*", tools: "*" });
     await post(gateway, "/clock/clear", "");

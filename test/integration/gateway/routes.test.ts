@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
-import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
-import { type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
+import { type ItemsAndShop, startItemsAndShop } from "../../fixtures/gateway/items-and-shop.ts";
+import { text } from "../../fixtures/gateway/mcp-server.ts";
 import { until } from "../../fixtures/until.ts";
 
 const CARD_PATH = "/.well-known/agent-env.json";
@@ -11,41 +11,28 @@ afterAll(endHosts);
 
 describe.each(HOSTS)("the other routes on the $host host", ({ start }) => {
   let gateway: RunningGateway;
-  let items: McpFixture;
-  let shop: Recorder;
+  let stop: ItemsAndShop["stop"];
   let shopCard = { status: 200, body: { name: "shop", url: "/agentenv", capabilities: { operations: ["data/get"] }, x: null } as unknown };
 
   beforeAll(async () => {
-    items = await mcpFixture({
-      name: "items",
-      card: {
-        name: "items",
-        url: "/agentenv",
-        additionalInterfaces: [{ url: "/mcp", transport: "mcp" }],
-        capabilities: { tools: null, extensions: [{ uri: "urn:x:fail/v1", params: { endpoint: "/agentenv/ext/fail" } }] },
-      },
-      tools: [
-        [{ name: "items_add", description: "Add.", inputSchema: { type: "object", properties: { a: {} } } }, () => text("")],
-        [{ name: "items_secret", _meta: { "agentenv.io/hiddenByDefault": true } }, () => text("")],
-        [{ name: "items_bad", inputSchema: { type: "string" } }, () => text("")],
-      ],
-    });
-    shop = await recorder({ card: () => shopCard });
-    gateway = await start({
-      record: {
-        name: "demo",
-        servers: [
-          { name: "items", kind: "mcp", url: items.url },
-          { name: "shop", kind: "website", url: shop.url, frontend_url: shop.url },
+    ({ gateway, stop } = await startItemsAndShop(start, {
+      items: {
+        card: {
+          name: "items",
+          url: "/agentenv",
+          additionalInterfaces: [{ url: "/mcp", transport: "mcp" }],
+          capabilities: { tools: null, extensions: [{ uri: "urn:x:fail/v1", params: { endpoint: "/agentenv/ext/fail" } }] },
+        },
+        tools: [
+          [{ name: "items_add", description: "Add.", inputSchema: { type: "object", properties: { a: {} } } }, () => text("")],
+          [{ name: "items_secret", _meta: { "agentenv.io/hiddenByDefault": true } }, () => text("")],
+          [{ name: "items_bad", inputSchema: { type: "string" } }, () => text("")],
         ],
-        browse_urls: { shop: "http://shop-website-frontend/" },
       },
-    });
+      shop: { card: () => shopCard },
+    }));
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await Promise.all([items.close(), shop.close()]);
-  });
+  afterAll(() => stop());
   const children = async () =>
     ((await raw(gateway, CARD_PATH)).json() as { children_environments: { name: string }[] }).children_environments;
 
