@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { PRESETS, type Preset } from "@agent-env/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { JSON_HEADERS, post, raw } from "../../fixtures/gateway/client.ts";
+import { JSON_HEADERS, PING, post, raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RecordInput, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 import { type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
@@ -9,7 +9,6 @@ import { bearer, newSigner, pageToken, type Signer } from "../../fixtures/gatewa
 import { until } from "../../fixtures/until.ts";
 
 const CARD_PATH = "/.well-known/agent-env.json";
-const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const call = (name: string) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {} } });
 const INITIALIZE = {
   jsonrpc: "2.0",

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { JSON_HEADERS, post, raw, rawTo } from "../../fixtures/gateway/client.ts";
+import { JSON_HEADERS, PING, post, raw, rawTo } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 
-const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const INITIALIZE = {
   jsonrpc: "2.0",
   id: 0,
