@@ -145,7 +145,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
 
   test("a website on the provider server is refused before anything is started", async () => {
     await using place = await testBed();
-    const env = { ...envOf([await website(place.store, "shop")], "server"), type: "website" as const };
+    const env = { ...envOf([await website(place.store, "shop")], "server"), type: "website", shape: "website" as const };
     await expect(deployEnv(deployOptions(env), place)).rejects.toMatchObject({
       name: "UserError",
       message: "test/env: it can't be deployed",

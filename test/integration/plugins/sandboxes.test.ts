@@ -42,7 +42,7 @@ const CONFIG = '[sandbox.providers.swamp]\ntype = "yard"\nmud = "env:MUD?deep"\n
 /** Each command starts a process, and some a deployment. */
 const MANY_COMMANDS_MS = 180_000;
 
-/** The deployments that were ever recorded, the newest first: where each ran, and what became of it. */
+/** The deployments that were ever recorded, sorted: where each ran, and what became of it. */
 async function recorded(cli: AgentEnv): Promise<string[]> {
   const { out } = await cli.run("env", "list", "--all", "--json");
   const { deployments } = JSON.parse(out);
