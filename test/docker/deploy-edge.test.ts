@@ -52,6 +52,6 @@ describe.skipIf(noEngine)("P4 behind the edge gateway", () => {
 
     expect(await deployment.teardown()).toEqual([]);
     expect(await labelledNames(id)).toEqual([]);
-    await until("the edge gateway no longer knows it", 10_000, async () => (await fetch(`${url}/health`)).status === 404);
+    await until("the edge gateway says that it has ended", 10_000, async () => (await fetch(`${url}/health`)).status === 410);
   });
 });
