@@ -7,7 +7,7 @@ type Message = { method?: string; params?: Record<string, unknown>; result?: Rec
 
 /**
  * A proxy for clients that know a server's tools and prompts by its own names, before a gateway that lists them qualified:
- * puts `<server>__` before names in requests, and takes it off in lists.
+ * puts `<server>__` before names in requests, and takes it off in lists. Who asks at its address asks at the gateway's.
  */
 export async function qualifyingShim(target: { port: number; path: string }, server: string): Promise<Shim> {
   const prefix = `${server}__`;
@@ -16,6 +16,10 @@ export async function qualifyingShim(target: { port: number; path: string }, ser
     for await (const chunk of request) chunks.push(chunk);
     const body = qualified(Buffer.concat(chunks).toString(), prefix);
     const { "content-length": _length, ...headers } = request.headers;
+    for (const field of ["host", "origin"] as const) {
+      const value = headers[field];
+      if (value !== undefined) headers[field] = value.replace(/^(http:\/\/)?localhost:\d+$/, `$1localhost:${target.port}`);
+    }
     const name = headers["mcp-name"];
     const isNamed = /^(tools\/call|prompts\/get)$/.test(String(headers["mcp-method"]));
     if (typeof name === "string" && isNamed) headers["mcp-name"] = prefix + name;
