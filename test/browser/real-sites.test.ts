@@ -30,8 +30,7 @@ const APP = {
       show();
     });
     addEventListener("popstate", show);
-    show();
-    if (import.meta.hot) import.meta.hot.on("vite:ws:connect", () => { document.body.dataset.socket = "open"; });`,
+    show();`,
   "src/pages.js": 'export const pages = { "/": () => import("/src/home.js"), "/cart": () => import("./cart.js") };',
   "src/home.js": 'export const text = "Home";',
   "src/cart.js": 'export const text = "Cart";',
@@ -125,13 +124,16 @@ describe.skipIf(noChromium !== "").each(HOSTS)(
       page.on("response", (response) => {
         if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
       });
+      const greeting = new Promise((resolve) =>
+        page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => resolve(payload))),
+      );
       await page.goto(`${base}/`);
       await page.waitForSelector("h1");
       expect([await page.textContent("h1"), await page.evaluate("getComputedStyle(document.querySelector('main')).color")]).toEqual([
         "Home",
         "rgb(1, 2, 3)",
       ]);
-      await page.waitForFunction("document.body.dataset.socket === 'open'");
+      expect(await greeting).toBe('{"type":"connected"}');
       await page.click("text=cart");
       await page.waitForSelector("h1:text('Cart')");
       expect(page.url()).toBe(`${base}/cart`);
