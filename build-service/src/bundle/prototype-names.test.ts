@@ -6,10 +6,10 @@ import { temporaryFolder } from "../../../test/fixtures/folder.ts";
 import { changes, make, plan } from "../../../test/fixtures/make-bundle.ts";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
 import { exportRecord } from "../export/export-record.ts";
-import { NEVER_ABORTED } from "../run/pauses.ts";
 import { storedRecord } from "../store/stored.ts";
 import { BUILT_IN } from "../types/registry.ts";
 import { folderFiles } from "./folder-files.ts";
+import { NEVER_ABORTED } from "./pauses.ts";
 
 const NAMES = ["__proto__", "constructor", "toString"];
 const treeOf = (folder: string, name: (text: string) => string) =>

@@ -5,7 +5,7 @@ import { pack } from "tar-stream";
 import { ioReason } from "../bundle/config-file.ts";
 import type { EntryFile, OtherItem } from "../bundle/folder-files.ts";
 import { sha256Hex } from "../bundle/ids.ts";
-import { NEVER_ABORTED, pauses } from "../run/pauses.ts";
+import { NEVER_ABORTED, pauses } from "../bundle/pauses.ts";
 import type { ImageSource, SourceEntry } from "./builder.ts";
 import { contextEntries, type FileDigest, fileDigest, linkTarget, otherDigests, sourceDigest } from "./digest.ts";
 

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkBundle } from "../../../build-service/src/bundle/check.ts";
+import { NEVER_ABORTED } from "../../../build-service/src/bundle/pauses.ts";
 import { init } from "../../../build-service/src/init/init.ts";
 import { INIT_KINDS, type InitKind } from "../../../build-service/src/init/kinds.ts";
-import { NEVER_ABORTED } from "../../../build-service/src/run/pauses.ts";
 import { BUILT_IN } from "../../../build-service/src/types/registry.ts";
 import { temporaryFolder, writeTree } from "../../fixtures/folder.ts";
 import { schemaErrors, schemaOf } from "../schemas/validate.ts";
