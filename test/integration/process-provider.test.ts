@@ -252,7 +252,7 @@ describe("P3 what can't be run is refused with the reason", () => {
   });
 
   test("N7 a context that something changed in the store", async () => {
-    const image = await putImage(store, NODE_IMAGE);
+    const image = await putImage(store, { ...NODE_IMAGE, "changed.txt": "later" });
     const key = image.build_context_object_url.slice("r2:".length);
     await store.of(image.id).objects.put(key, "changed");
     const session = await processProvider.open(sessionSpec(ID), context);

@@ -176,7 +176,10 @@ describe("B5 B6 a plugin's env types are refused for the same reasons, as they c
       [
         "other keys beside dockerfile",
         env("a", `${named("a")}${image} = { dockerfile = "Dockerfile.x", build_args = {} }\n`),
-        [`image-keys envs/a: ${image}: takes dockerfile and nothing beside it, and has "build_args": remove it`],
+        [
+          `image-file envs/a: ${image}: there is no file "Dockerfile.x" in this folder to build: name a file of this folder, relative to it`,
+          `image-keys envs/a: ${image}: takes dockerfile and nothing beside it, and has "build_args": remove it`,
+        ],
       ],
       [
         "a Dockerfile that leads out",
