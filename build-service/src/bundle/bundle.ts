@@ -52,7 +52,7 @@ export type Bundle = {
   /** In bundle order: by kind, then by code point of the name. */
   readonly entries: readonly Entry[];
   /** Base images that its lock file fixes; left out: none. */
-  readonly locked?: Locked;
+  readonly locked: Locked;
   /** What lies in the bundle and isn't read, as paths. */
   readonly ignored: readonly string[];
 };

@@ -53,7 +53,7 @@ export function lockFileText(locked: Locked): string {
 }
 
 /** What a bundle locks and no Dockerfile of it is based on. */
-export function unusedLocks({ locked = NOTHING_LOCKED }: Pick<Bundle, "locked">, entries: readonly ResolvedEntry[]): Warning[] {
+export function unusedLocks({ locked }: Pick<Bundle, "locked">, entries: readonly ResolvedEntry[]): Warning[] {
   if (locked.size === 0) return [];
   const used = usedBases(entries);
   return [...locked.keys()]
@@ -65,7 +65,7 @@ export function unusedLocks({ locked = NOTHING_LOCKED }: Pick<Bundle, "locked">,
 }
 
 /** Every base image that the Dockerfiles of these entries name. */
-export function usedBases(entries: readonly ResolvedEntry[]): ReadonlySet<string> {
+function usedBases(entries: readonly ResolvedEntry[]): ReadonlySet<string> {
   return new Set(
     entries.flatMap((resolved) =>
       resolved.what !== "entity"

@@ -3,7 +3,6 @@ import { type EnsureRequest, ensureBuilt } from "../images/ensure.ts";
 import type { Emit } from "../report/events.ts";
 import type { Store } from "../store/store.ts";
 import { deployedImages } from "./deployed-images.ts";
-import { NOTHING_LOCKED } from "./lock-file.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { type DecideContext, decideAgain, type UnitPlan } from "./plan-writes.ts";
 import { sideBySide } from "./side-by-side.ts";
@@ -39,8 +38,8 @@ export async function materialize(plan: Plan, request: MakeRequest): Promise<Pla
 
 async function makeAll(plan: Plan, request: MakeRequest): Promise<Plan> {
   const { store, emit, builder, signal } = request;
-  const { checked, view, registry, units, rebuild = new Set<string>() } = plan.inner;
-  const { locked = NOTHING_LOCKED } = plan.bundle;
+  const { checked, view, registry, units, rebuild } = plan.inner;
+  const { locked } = plan.bundle;
   const versions = new Map<string, number>();
   const deciding: DecideContext = {
     idRoot: plan.bundle.idRoot,

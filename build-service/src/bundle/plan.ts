@@ -9,7 +9,7 @@ import { checkEntries } from "./check.ts";
 import { checkAgainstStore } from "./check-store.ts";
 import { type Checked, entityById, type Warning } from "./checked.ts";
 import type { InstalledBundle } from "./id-root.ts";
-import { NOTHING_LOCKED, unusedLocks } from "./lock-file.ts";
+import { unusedLocks } from "./lock-file.ts";
 import { parseBundle } from "./parse.ts";
 import { type BaseLookup, decideAll, type UnitPlan } from "./plan-writes.ts";
 import { type Rebuild, rebuildKeys } from "./rebuild.ts";
@@ -61,7 +61,7 @@ export type PlanParts = {
   readonly registry: Registry;
   readonly units: readonly UnitPlan[];
   /** Images that are written and built anew because that was asked for; left out: none. */
-  readonly rebuild?: ReadonlySet<string>;
+  readonly rebuild: ReadonlySet<string>;
 };
 
 export type PlanRequest = {
@@ -105,7 +105,7 @@ export async function planBundle(request: PlanRequest): Promise<{ readonly plan:
   const storeProblems = await checkAgainstStore(checked, view, store, registry);
   if (storeProblems.length > 0) return refused(storeProblems);
 
-  const { idRoot, locked = NOTHING_LOCKED } = bundle;
+  const { idRoot, locked } = bundle;
   const units = await decideAll(checked, platform, { idRoot, view, store, engine: request.engine, locked, rebuild });
   const warnings = [...checked.warnings, ...unusedLocks(bundle, resolved.entries)];
   return { plan: planOf({ checked: { ...checked, warnings }, view, registry, units, rebuild }, leftOut), problems: [] };

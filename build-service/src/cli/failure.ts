@@ -53,7 +53,7 @@ function described(error: unknown): Description {
 }
 
 /** What, why and the next step, a line each. */
-export function userErrorText(error: UserError): string {
+function userErrorText(error: UserError): string {
   return `${printable(error.message)}\n  ${setIn(error.why, "  ")}\n  Next: ${printable(error.next)}\n`;
 }
 

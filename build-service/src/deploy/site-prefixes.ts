@@ -2,7 +2,7 @@ import { type DeploymentRecord, UserError } from "@agent-env/protocol";
 import type { SandboxSession, Service } from "../providers/sandbox/provider.ts";
 
 /** How a front end's image says who owns the prefix that its site is served under (7-sites §2). */
-export const PREFIX_LABEL = "agent-env.site.prefix";
+const PREFIX_LABEL = "agent-env.site.prefix";
 
 type Sites = DeploymentRecord["sites"];
 

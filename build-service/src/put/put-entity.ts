@@ -6,6 +6,7 @@ import { checkTask } from "../bundle/check-steps.ts";
 import { checkStoreRefs } from "../bundle/check-store.ts";
 import type { Checked } from "../bundle/checked.ts";
 import type { EntrySources } from "../bundle/entry-sources.ts";
+import { NOTHING_LOCKED } from "../bundle/lock-file.ts";
 import { pauses } from "../bundle/pauses.ts";
 import { type DigestCache, readDigests, unitContents } from "../bundle/plan-writes.ts";
 import { recordBody } from "../bundle/record-body.ts";
@@ -141,5 +142,5 @@ async function typeChange({ id, type }: Entry, store: Store): Promise<Problem[]>
 
 /** What is put belongs to no bundle: it has no neighbours, and its id no root. */
 export function bundleOf({ disk, name }: Entry): Bundle {
-  return { disk, name, idRoot: "", description: null, entries: [], ignored: [] };
+  return { disk, name, idRoot: "", description: null, entries: [], ignored: [], locked: NOTHING_LOCKED };
 }

@@ -30,7 +30,7 @@ export async function checkTaskPut(
   const { registry, ...deploying } = context;
   const found = await checkPut(put, context);
   if (found.problems.length > 0) return found;
-  const plan = planOf({ checked: found.checked, view: found.view, registry, units: [] }, []);
+  const plan = planOf({ checked: found.checked, view: found.view, registry, units: [], rebuild: new Set() }, []);
   return { ...found, problems: await preflight({ ...deploying, plan }) };
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deployedImages } from "../bundle/deployed-images.ts";
-import { LOCK_FILE, lockFileText, NOTHING_LOCKED } from "../bundle/lock-file.ts";
+import { LOCK_FILE, lockFileText } from "../bundle/lock-file.ts";
 import type { Plan } from "../bundle/plan.ts";
 import { dockerfileFacts } from "../images/bases.ts";
 import type { ImageBuilder } from "../images/builder.ts";
@@ -21,7 +21,7 @@ type Base = { readonly reference: string; readonly entry: string; readonly platf
 /** The base images that `--pull` fetches: of all images that a selected deploy runs, but for those that are fixed. */
 export function basesToFetch(plan: Plan, { lock }: Pick<FetchRequest, "lock">): Base[] {
   const deployed = deployedImages(plan);
-  const { locked = NOTHING_LOCKED } = plan.bundle;
+  const { locked } = plan.bundle;
   const bases = new Map<string, Base>();
   for (const { unit, source } of plan.inner.units) {
     if (source === null || !deployed.has(unit.key)) continue;
@@ -48,7 +48,7 @@ export async function fetchBases(plan: Plan, request: FetchRequest): Promise<Pla
 
 /** What was not fetched now keeps its digest: other tasks' images may be based on it. */
 function withLock(plan: Plan, fetched: Locked, emit: Emit): Plan {
-  const { locked: before = NOTHING_LOCKED, disk } = plan.bundle;
+  const { locked: before, disk } = plan.bundle;
   const locked = new Map([...before, ...fetched]);
   writeFileSync(join(disk, LOCK_FILE), lockFileText(locked));
   emit({ kind: "log", level: "info", message: `${LOCK_FILE}: ${locked.size} base ${locked.size === 1 ? "image" : "images"} by digest` });

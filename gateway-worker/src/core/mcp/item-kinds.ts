@@ -63,8 +63,3 @@ export const KINDS: Readonly<Record<ListKind, Kind>> = {
 };
 
 export const LIST_KINDS: readonly ListKind[] = ["tools", "prompts", "resources", "templates"];
-
-/** What names an item of a list. */
-export function nameIn(kind: ListKind, item: JsonObject): string {
-  return String(item[KINDS[kind].nameKey]);
-}

@@ -19,7 +19,7 @@ export async function endStrays(folder: string): Promise<string | null> {
 }
 
 /** Running processes whose HOME is `folder` or lies in it. */
-export async function straysOf(folder: string): Promise<readonly ProcessRow[]> {
+async function straysOf(folder: string): Promise<readonly ProcessRow[]> {
   const rows = (await processTable()).filter(({ ended, pid }) => !ended && pid !== process.pid);
   const environments = await Promise.all(rows.map(({ pid }) => environmentOf(pid)));
   return rows.filter((_, index) =>
