@@ -46,7 +46,7 @@ describe.each(HOSTS)("a held call's requestState on the $host host", ({ start })
       expect(first.result?.resultType).toBe("input_required");
       const retry = answered(first);
       const state = String(retry.requestState);
-      const changed = `${state.slice(0, -2)}${state.endsWith("A") ? "B" : "A"}${state.slice(-1)}`;
+      const changed = `${state.slice(0, -2)}${state.at(-2) === "A" ? "B" : "A"}${state.slice(-1)}`;
       expect((await call(gateway, { ...retry, requestState: changed })).error).toEqual(unknown);
       expect((await call(gateway, { ...retry, requestState: "anything" })).error).toEqual(unknown);
       expect((await call(gateway, { ...retry, arguments: { other: 1 } })).error).toEqual(unknown);
