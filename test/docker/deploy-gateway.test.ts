@@ -86,7 +86,10 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
     const env = envOf([await mcpServer(place.store, "items"), await website(place.store, "shop")]);
     const dialled = new Set<string>();
     const listen = ({ socket }: { socket: Socket }): void => {
-      socket.once("connect", () => dialled.add(socket.remoteAddress ?? "a local socket"));
+      socket.once("connect", () => {
+        // The Engine's own local socket has no address; its client may also go on with one it opened before.
+        if (socket.remoteAddress !== undefined) dialled.add(socket.remoteAddress);
+      });
     };
     // Node's own channel of every client socket that this process opens.
     subscribe("net.client.socket", listen as ChannelListener);
@@ -96,7 +99,7 @@ describe.skipIf(noEngine)("P4 the provider gateway", () => {
     } finally {
       unsubscribe("net.client.socket", listen as ChannelListener);
     }
-    expect([...dialled].sort()).toEqual(["127.0.0.1", "a local socket"]);
+    expect([...dialled]).toEqual(["127.0.0.1"]);
   });
 
   test("P4 an env in which two servers offer one tool is refused, naming both, and leaves nothing", async () => {

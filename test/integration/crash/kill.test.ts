@@ -65,11 +65,13 @@ describe.each(STORES)("B8.4 a run killed at any of its writes, $name", ({ start 
     return deaths.length;
   }
 
-  // In memory, `materialize.test.ts` dies at each write of a first run.
-  test.runIf(isLong)("leaves a store that the next run finishes, as if nothing had happened", { timeout: BUDGET_MS }, async () => {
-    writeTree(folder, EVERY_WRITE);
-    expect(await dieEverywhere(NOTHING)).toBeGreaterThan(7);
-  });
+  // In memory, `materialize.test.ts` dies at each write of a first run, so the short form leaves that out.
+  if (isLong) {
+    test("leaves a store that the next run finishes, as if nothing had happened", { timeout: BUDGET_MS }, async () => {
+      writeTree(folder, EVERY_WRITE);
+      expect(await dieEverywhere(NOTHING)).toBeGreaterThan(7);
+    });
+  }
 
   test("while it wrote an edit makes one version of it", { timeout: BUDGET_MS }, async () => {
     await restore(store, NOTHING);
