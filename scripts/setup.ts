@@ -5,7 +5,7 @@ import { lookAt, mendParts, partsFor } from "./setup/parts.ts";
 
 const USAGE = `npm run setup -- [--tier TIER]… [--look]
 
-Gets ready what the tests need: a Docker Engine, base images, a registry, PostgreSQL, Chromium, Python. On Debian as root it installs and starts
+Gets ready what the tests need: a Docker Engine, base images, a registry, PostgreSQL, Chromium, Python, npm packages of others. On Debian as root it installs and starts
 what is missing; elsewhere it says what is missing and how to get it (exit code 2).
   --tier TIER   only what this tier needs: ${TIERS.join(", ")}
   --look        only look, and change nothing

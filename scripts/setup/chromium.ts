@@ -13,6 +13,7 @@ export function chromiumPath(): string | null {
 export const chromium: Part = {
   name: "chromium",
   tiers: ["browser"],
+  helps: ["interop"],
   after: [],
 
   async look(machine: Machine): Promise<Found> {

@@ -18,7 +18,7 @@ const PID_FILES = [
 /** A Docker Engine that answers. */
 export const engine: Part = {
   name: "engine",
-  tiers: ["docker", "interop", "chaos"],
+  tiers: ["docker", "chaos"],
   after: [],
 
   async look(machine: Machine): Promise<Found> {

@@ -18,7 +18,7 @@ const STAND_INS: readonly StandIn[] = [debian, node, python, nginx, postgres];
 /** The public base images that the tests and examples build on, or local stand-ins where those can't be pulled. */
 export const images: Part = {
   name: "images",
-  tiers: ["docker", "interop", "chaos"],
+  tiers: ["docker", "chaos"],
   after: [engine],
 
   async look(machine: Machine): Promise<Found> {

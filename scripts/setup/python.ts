@@ -1,20 +1,22 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mustRun, run, which } from "./command.ts";
+import { fillFolder, keptFolder } from "./kept-folder.ts";
 import { canInstall, type Machine, thisMachine } from "./machine.ts";
 import type { Found, Part, Say } from "./part.ts";
 
-const REQUIREMENTS = fileURLToPath(new URL("../../test/interop/requirements.txt", import.meta.url));
+const [REQUIREMENTS = "", BARE_REQUIREMENTS = ""] = ["requirements.txt", "requirements-bare.txt"].map((name) =>
+  fileURLToPath(new URL(`../../test/interop/${name}`, import.meta.url)),
+);
 const DEBIAN_PYTHON = "/usr/bin/python3";
 
-/** The Python of the interoperability tests, with what `test/interop/requirements.txt` names. It may not be there yet. */
+/** The Python of the interoperability tests, with what `test/interop/requirements*.txt` name. It may not be there yet. */
 export function interopPython(machine: Machine = thisMachine()): string {
   return join(environmentFolder(machine), "bin", "python");
 }
 
-/** Python with the original's server SDK, for the tests that run the original's servers and clients. */
+/** Python with the original's server SDK and its gateway, for the tests that run the original's servers, clients and gateway. */
 export const python: Part = {
   name: "python",
   tiers: ["interop"],
@@ -34,28 +36,27 @@ export const python: Part = {
   async mend(machine: Machine, say: Say) {
     const base = await usablePython();
     if (base === null) throw new Error(`${DEBIAN_PYTHON} has no venv or is older than 3.10`);
-    const folder = environmentFolder(machine);
-    const unfinished = `${folder}.unfinished`;
     say(`installing ${requirementLines().join(", ")}`);
-    for (const stale of [unfinished, folder]) rmSync(stale, { recursive: true, force: true });
-    mkdirSync(unfinished, { recursive: true });
-    await mustRun(base, ["-m", "venv", unfinished], { budgetSeconds: 120 });
-    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS];
-    await mustRun(join(unfinished, "bin", "python"), pip, { budgetSeconds: 300 });
     // The interpreter finds its packages from where it lies, so the finished folder can be moved into place.
-    renameSync(unfinished, folder);
+    await fillFolder(environmentFolder(machine), async (unfinished) => {
+      await mustRun(base, ["-m", "venv", unfinished], { budgetSeconds: 120 });
+      const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+      for (const more of [
+        ["-r", REQUIREMENTS],
+        ["--no-deps", "-r", BARE_REQUIREMENTS],
+      ])
+        await mustRun(join(unfinished, "bin", "python"), [...pip, ...more], { budgetSeconds: 300 });
+    });
   },
 };
 
-/** One folder for each content of the requirements, so that a change makes a new environment. */
 function environmentFolder(machine: Machine): string {
-  const digest = createHash("sha256").update(readFileSync(REQUIREMENTS)).digest("hex");
-  return join(machine.cacheFolder, "python", digest.slice(0, 12));
+  return keptFolder(machine, "python", [REQUIREMENTS, BARE_REQUIREMENTS]);
 }
 
 function requirementLines(): string[] {
-  return readFileSync(REQUIREMENTS, "utf8")
-    .split("\n")
+  return [REQUIREMENTS, BARE_REQUIREMENTS]
+    .flatMap((file) => readFileSync(file, "utf8").split("\n"))
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
