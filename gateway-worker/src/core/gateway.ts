@@ -1,7 +1,7 @@
 import { withoutEnd } from "@agent-env/protocol";
 import { anyone, type Caller } from "./auth/caller.ts";
+import { corsFields, mcpCorsFields, readable, repliedPreflight } from "./auth/cors.ts";
 import { type Admission, Gate } from "./auth/gate.ts";
-import { corsFields } from "./auth/origin.ts";
 import type { Deployment } from "./deployment/deployment.ts";
 import { Step } from "./deployment/step.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
@@ -12,6 +12,10 @@ import type { NoteDefect } from "./proxy/site/defects.ts";
 import { pathOf, type Route, route } from "./route.ts";
 import type { Field, In, Out } from "./seam.ts";
 import type { View } from "./view.ts";
+
+/** What the app of all other routes is given with a request: who asks, and what the head of its answer holds besides. */
+export type ForApp = { readonly caller: Caller; readonly fields: (status: number) => readonly Field[] };
+type App = (given: ForApp) => Promise<void>;
 
 /** Requests that need the deployment object: MCP, and whatever is MCP on its way to a server. */
 export class Gateway {
@@ -32,20 +36,21 @@ export class Gateway {
     this.#gate = gates(deployment.now);
   }
 
-  /** Answers a request. A caller: the request is for the app of all other routes, as that caller's, and nothing was done. */
-  async handle(request: In, answer: Out): Promise<Caller | null> {
+  /** Answers a request; `app` those of all other routes than `/mcp`, `/svc` and `/website`. */
+  async handle(request: In, answer: Out, app: App): Promise<void> {
     const view = this.deployment.view();
     const to = route(view, request);
+    if (repliedPreflight(view, to, request, answer)) return;
     const { pages, clockKey } = this.deployment;
     const gate = this.#gate(view);
+    const out = readable(view, to, request, answer);
     const hasKey = to.to === "app" && (await clockKey.opens(request));
     const admission = hasKey ? { caller: anyone() } : await gate.admit({ view, need: to.need, request, pages });
     if (to.to === "mcp") await this.#mcp.handle(request, admission, answer);
-    else if (!("caller" in admission)) replyUnadmitted(admission, request, answer);
-    else if (to.to === "app") return admission.caller;
-    else if (to.to === "service" && to.guarded) await this.#guard.handle(view, { ...to, ...admission }, request, answer);
-    else await serveBytes(this.#bytes, view, { ...to, ...admission }, request, answer);
-    return null;
+    else if (!("caller" in admission)) replyUnadmitted(admission, request, out);
+    else if (to.to === "app") await app({ ...admission, fields: () => corsFields(view, request) });
+    else if (to.to === "service" && to.guarded) await this.#guard.handle(view, { ...to, ...admission }, request, out);
+    else await serveBytes(this.#bytes, view, { ...to, ...admission }, request, out);
   }
 }
 
@@ -92,8 +97,8 @@ export async function serveBytes(
 ): Promise<void> {
   switch (to.to) {
     case "refused":
-      // whatever is wrong with it, a page that may call /mcp may read why (6-mcp §12)
-      return replyError(request, answer, to.error, isMcp(request) ? corsFields(view, request) : []);
+      // whatever is wrong with it, a page that may call the route may read why (6-mcp §12)
+      return replyError(request, answer, to.error, isMcp(request) ? mcpCorsFields(view, request) : corsFields(view, request));
     case "redirect":
       if (to.stray !== undefined) bytes.noteStray(to.stray, request);
       return answer.reply(to.stray === undefined ? 308 : 307, [

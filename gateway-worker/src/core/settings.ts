@@ -35,6 +35,7 @@ function limitsFrom(env: Environment): Limits {
     toolCallTimeoutMs: value(LIMITS.toolCallTimeoutMs),
     inputWaitMs: value(LIMITS.inputWaitMs),
     proxyIdleMs: value(LIMITS.proxyIdleMs),
+    endedKeptMs: value(LIMITS.endedKeptMs),
   };
 }
 

@@ -32,8 +32,20 @@ export function createApp(gateway: Gateway): Hono<AppEnv> {
     const allow = methods.includes("GET") ? ["GET", "HEAD", ...methods.filter((method) => method !== "GET")] : methods;
     app.all(path, () => errorResponse(wrongMethod(allow.join(", "))));
   }
-  app.notFound(() => errorResponse(notFound()));
-  return app;
+  return headed(app);
+}
+
+/** The same app, with what the heads of its answers hold besides. */
+function headed(app: Hono<AppEnv>): Hono<AppEnv> {
+  const whole = new Hono<AppEnv>({ strict: false });
+  whole.use(async (context, next) => {
+    await next();
+    const { status, headers } = context.res;
+    for (const [name, value] of context.env.fields(status)) headers.append(name, value);
+  });
+  whole.route("/", app);
+  whole.notFound(() => errorResponse(notFound()));
+  return whole;
 }
 
 function errorResponse(error: GatewayError): Response {

@@ -1,5 +1,5 @@
 import { type DeploymentRecord, foreignOrigin, type GatewayError } from "@agent-env/protocol";
-import type { Field, In } from "../seam.ts";
+import type { In } from "../seam.ts";
 import type { HostRules, View } from "../view.ts";
 
 /** The host name of a `Host` value, in lower case, without port and brackets. */
@@ -42,7 +42,7 @@ export function mayBePages(view: View, request: In): boolean {
 }
 
 /** Hosts of sites are never allowed, whoever lists them: what a page may do is not its viewer's to widen. */
-function isAllowed(view: View, origin: string): boolean {
+export function isAllowed(view: View, origin: string): boolean {
   return view.allowedOrigins.includes(origin) && !view.labels.has(hostName(URL.parse(origin)?.host ?? "").split(".")[0] ?? "");
 }
 
@@ -57,39 +57,4 @@ export function isOwnPages(request: In): boolean {
 
 function ownOrigin(request: In): string {
   return `${request.scheme}://${request.host.toLowerCase()}`;
-}
-
-const CORS_HEADERS = [
-  "Authorization",
-  "Content-Type",
-  "Accept",
-  "Last-Event-ID",
-  "Mcp-Session-Id",
-  "MCP-Protocol-Version",
-  "Mcp-Method",
-  "Mcp-Name",
-  "AgentEnv-Role",
-];
-
-/** On every answer of `/mcp`, errors too. */
-export function corsFields(view: View, request: In): Field[] {
-  const origin = request.header("origin");
-  const fields: Field[] = [
-    ["access-control-expose-headers", "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"],
-    ["vary", "Origin"],
-  ];
-  const mayRead = origin !== undefined && originProblem(view, request) === null;
-  return mayRead ? [["access-control-allow-origin", origin], ...fields] : fields;
-}
-
-/** The answer to a preflight. Headers must be named one by one, so each `Mcp-Param-…` that was asked for is. */
-export function preflightFields(view: View, request: In): Field[] {
-  const asked = (request.header("access-control-request-headers") ?? "").split(",").map((name) => name.trim());
-  const params = asked.filter((name) => /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name));
-  return [
-    ["access-control-allow-methods", "GET, POST, DELETE"],
-    ["access-control-allow-headers", [...CORS_HEADERS, ...params].join(", ")],
-    ["access-control-max-age", "86400"],
-    ...corsFields(view, request),
-  ];
 }

@@ -15,8 +15,9 @@ import {
   VERSION_HEADER,
 } from "@agent-env/protocol";
 import type { Caller } from "../auth/caller.ts";
+import { mcpCorsFields, mcpPreflightFields } from "../auth/cors.ts";
 import type { Admission } from "../auth/gate.ts";
-import { corsFields, originProblem, preflightFields } from "../auth/origin.ts";
+import { originProblem } from "../auth/origin.ts";
 import { inBackground } from "../background.ts";
 import type { Deployment, Heard } from "../deployment/deployment.ts";
 import type { Session } from "../deployment/sessions.ts";
@@ -90,12 +91,12 @@ export class McpEndpoint {
   async handle(request: In, admission: Admission, out: Out): Promise<void> {
     this.#deployment.used();
     const view = this.#deployment.view();
-    const cors = corsFields(view, request);
+    const cors = mcpCorsFields(view, request);
     const forms = acceptedForms(request.header("accept"));
     const answer = new Answer(out, forms, cors);
     const foreign = originProblem(view, request);
     if (foreign !== null) return refuseAs(answer, foreign);
-    if (request.method === "OPTIONS") return out.reply(204, preflightFields(view, request));
+    if (request.method === "OPTIONS") return out.reply(204, mcpPreflightFields(view, request));
     if ("error" in admission) return refuseAs(answer, admission.error);
     if (!("caller" in admission)) throw new Error("/mcp is no page");
     const { caller } = admission;
@@ -186,7 +187,7 @@ export class McpEndpoint {
     if (session === undefined) return refuseMethod(answer, METHODS);
     if (session === null) return answer.refuse(404, { id: null, code: SESSION_NOT_FOUND, message: "session not found" });
     if (!takesStream) return refuse(answer, 406, "Accept must allow text/event-stream");
-    const options = { fields: corsFields(this.#deployment.view(), request), lastEventId: request.header("last-event-id") };
+    const options = { fields: mcpCorsFields(this.#deployment.view(), request), lastEventId: request.header("last-event-id") };
     if (!this.#streams.open(session, out, options)) return refuseStream(answer, null);
     inBackground(this.#deployment.host, this.#subscriptions.resume(session));
   }
@@ -202,7 +203,7 @@ export class McpEndpoint {
     this.#replays.forget(session.key);
     this.#deployment.endCaller(session.key);
     await this.#deployment.host.committed();
-    out.reply(200, [["content-length", "0"], ...corsFields(this.#deployment.view(), asked.request)]);
+    out.reply(200, [["content-length", "0"], ...mcpCorsFields(this.#deployment.view(), asked.request)]);
   }
 
   /** What a server says to one caller outside of any call goes to its listen, or to its session's stream. */

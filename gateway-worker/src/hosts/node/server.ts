@@ -43,8 +43,7 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
     const answer = new NodeOut(response);
     try {
       if (request.headers().filter(([name]) => name === "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);
-      const caller = await gateway.handle(request, answer);
-      if (caller !== null) await getRequestListener((forApp) => app.fetch(forApp, { caller }))(message, response);
+      await gateway.handle(request, answer, (given) => getRequestListener((forApp) => app.fetch(forApp, given))(message, response));
     } catch (error) {
       if (error instanceof ClientFault) return replyError(request, answer, bodyTooSlow(BODY_SILENCE_MS), CLOSE);
       deployment.host.log(bugLine(error));

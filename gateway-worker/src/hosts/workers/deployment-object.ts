@@ -21,12 +21,14 @@ import { workersSql } from "./sql.ts";
 /** With nobody asking, a deployment that doesn't come up is left alone after this long, until the next request. */
 const TRY_FOR_MS = 600_000;
 const TRY_AGAIN_MS = 1_000;
-/** An alarm can't be set for any time: an end that is further away is looked at again by then. */
+/** How often a deployment is looked at that nobody asks for. */
 const LOOK_AGAIN_MS = 86_400_000;
 
 /** Under these keys the object keeps whose it is, and the newest revision that it was served by. */
 const ID = "deployment";
 const REVISION = "revision";
+/** Since when its deployment has been seen to be over. */
+const ENDED = "ended";
 /** Set while something of it has its time: then the object has to be in memory. */
 const TIMED = "timed";
 /** How much later than a timer in memory the alarm is that stands in for it. */
@@ -62,11 +64,11 @@ export class DeploymentObject extends DurableObject<Environment> {
     if ("problem" in served) return refusal(served.problem);
     const out = new WorkersOut(request);
     const incoming = new WorkersIn(request, place);
-    const handling = served.gateway.handle(incoming, out).catch((error: unknown) => out.fail(error));
-    this.ctx.waitUntil(handling);
-    const first = await Promise.race([handling, out.response]);
-    if (typeof first === "object" && first !== null && "role" in first)
-      return await served.app.fetch(new Request(new URL(incoming.path, request.url), request), { base: incoming.base, caller: first });
+    const handling = served.gateway.handle(incoming, out, async (given) => {
+      const forApp = new Request(new URL(incoming.path, request.url), request);
+      out.respond(await served.app.fetch(forApp, { base: incoming.base, ...given }));
+    });
+    this.ctx.waitUntil(handling.catch((error: unknown) => out.fail(error)));
     return await out.response;
   }
 
@@ -96,19 +98,32 @@ export class DeploymentObject extends DurableObject<Environment> {
     if (!("problem" in served)) served.deployment.noteDefect(...defect);
   }
 
-  /**
-   * The deployment's end may have come: then every connection of its callers and to its servers is cut. Or something of it has
-   * its time, which after a restart nobody may have asked for.
-   */
+  /** The deployment's end may have come. Or something of it has its time, which after a restart nobody may have asked for. */
   override async alarm(): Promise<void> {
     const id = this.ctx.storage.kv.get<string>(ID);
     this.#timedMs = null;
-    if (id === undefined || (this.#served === null && this.ctx.storage.kv.get(TIMED) === undefined)) return;
+    if (id === undefined) return;
     const read = await this.#read(id);
-    if (read.problem !== null && read.isOver) return this.ctx.abort(`deployment ${id} has ended`);
-    await this.#serve(id);
+    if (read.problem !== null && read.isOver) return await this.#end(id);
+    this.ctx.storage.kv.delete(ENDED);
+    if (this.#served !== null || this.ctx.storage.kv.get(TIMED) !== undefined) await this.#serve(id);
     this.#served?.deployment.triggers.lookLater();
-    if (read.problem === null) await this.#setAlarm(read.record);
+    await this.#setAlarm(read.record);
+  }
+
+  /** What an ended deployment remembers is kept for a while, in which it may be given more time. Its connections are cut at once. */
+  async #end(id: string): Promise<void> {
+    const { storage } = this.ctx;
+    const endedMs = storage.kv.get<number>(ENDED) ?? Date.now();
+    const forgetMs = endedMs + settingsFrom(this.env).endedKeptMs;
+    if (Date.now() >= forgetMs) await storage.deleteAll();
+    else {
+      storage.kv.put(ENDED, endedMs);
+      await storage.setAlarm(Math.min(forgetMs, Date.now() + LOOK_AGAIN_MS));
+    }
+    if (this.#served === null) return;
+    await storage.sync();
+    this.ctx.abort(`deployment ${id} has ended`);
   }
 
   /** While the object is in memory its own timers are exact; the alarm brings it back where it isn't. */
@@ -136,6 +151,7 @@ export class DeploymentObject extends DurableObject<Environment> {
     if (isRevised) {
       this.ctx.storage.kv.put(ID, id);
       this.ctx.storage.kv.put(REVISION, record.revision);
+      this.ctx.storage.kv.delete(ENDED);
       await this.#setAlarm(record);
     }
     if (served.deployment.notReady !== null) this.#start(served);
@@ -147,11 +163,11 @@ export class DeploymentObject extends DurableObject<Environment> {
     return readRecord(this.env, id, { atLeast: this.#record?.revision ?? this.ctx.storage.kv.get<number>(REVISION) ?? 0 });
   }
 
-  async #setAlarm({ expires_at }: DeploymentRecord): Promise<void> {
-    const end = expires_at === null ? null : Math.min(Date.parse(expires_at), Date.now() + LOOK_AGAIN_MS);
-    const next = Math.min(end ?? Number.POSITIVE_INFINITY, this.#timedMs ?? Number.POSITIVE_INFINITY);
-    if (next === Number.POSITIVE_INFINITY) await this.ctx.storage.deleteAlarm();
-    else await this.ctx.storage.setAlarm(next);
+  /** One that was stopped says so in its record alone, which nobody may ask for: so it is looked at now and then. */
+  async #setAlarm(record: DeploymentRecord | null): Promise<void> {
+    const expires = record?.expires_at ?? null;
+    const end = expires === null ? Number.POSITIVE_INFINITY : Date.parse(expires);
+    await this.ctx.storage.setAlarm(Math.min(end, Date.now() + LOOK_AGAIN_MS, this.#timedMs ?? Number.POSITIVE_INFINITY));
   }
 
   #load(record: DeploymentRecord): Served {

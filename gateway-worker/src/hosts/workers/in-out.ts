@@ -162,6 +162,11 @@ export class WorkersOut implements Out {
     this.#response.resolve(new Response(body, { status, headers: headersOf(headers, from.rawHeaders) }));
   }
 
+  /** Answers with what was made elsewhere. */
+  respond(response: Response): void {
+    this.#response.resolve(response);
+  }
+
   /** A server has switched protocols: its socket is the client's now. */
   switched(headers: readonly Field[], webSocket: WebSocket): void {
     this.#response.resolve(new Response(null, { status: 101, headers: headersOf(headers), webSocket }));

@@ -7,6 +7,7 @@ import {
   openElsewhere,
   severalHosts,
 } from "@agent-env/protocol";
+import { readable, repliedPreflight } from "../../core/auth/cors.ts";
 import type { Gate } from "../../core/auth/gate.ts";
 import { hostName, isLoopback, isServedHost } from "../../core/auth/origin.ts";
 import type { Pages } from "../../core/auth/pages.ts";
@@ -103,9 +104,11 @@ async function deployedAt(url: URL, place: Place | null, env: Environment): Prom
 type Serving = { host: Host; note: NoteDefect; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
 
 async function served({ host, note, gate, pages, view, to, request, out }: Serving): Promise<void> {
+  if (repliedPreflight(view, to, request, out)) return;
   const admission = await gate.admit({ view, need: to.need, request, pages });
-  if (!("caller" in admission)) return replyUnadmitted(admission, request, out);
-  await serveBytes(new Bytes(host, { note, reached }), view, { ...to, ...admission }, request, out);
+  const answer = readable(view, to, request, out);
+  if (!("caller" in admission)) return replyUnadmitted(admission, request, answer);
+  await serveBytes(new Bytes(host, { note, reached }), view, { ...to, ...admission }, request, answer);
 }
 
 /** Callers without tokens are this machine's: where the platform says who asks, nobody else is. */
