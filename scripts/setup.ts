@@ -1,19 +1,21 @@
 import { parseArgs } from "node:util";
 import { thisMachine } from "./setup/machine.ts";
 import { type Found, TIERS, type Tier } from "./setup/part.ts";
-import { lookAt, mendParts, partsFor } from "./setup/parts.ts";
+import { BENCH_PARTS, lookAt, mendParts, partsFor } from "./setup/parts.ts";
 
-const USAGE = `npm run setup -- [--tier TIER]… [--look]
+const USAGE = `npm run setup -- [--tier TIER]… [--bench] [--look]
 
 Gets ready what the tests need: a Docker Engine, base images, a registry, PostgreSQL, Chromium, Python, npm packages of others. On Debian as root it installs and starts
 what is missing; elsewhere it says what is missing and how to get it (exit code 2).
   --tier TIER   only what this tier needs: ${TIERS.join(", ")}
+  --bench       what npm run bench -- gateway needs: wrk, nginx, gateways from npm; without --tier nothing else
   --look        only look, and change nothing
 `;
 
 const { values } = parseArgs({
   options: {
     tier: { type: "string", multiple: true },
+    bench: { type: "boolean", default: false },
     look: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -36,7 +38,8 @@ async function main(): Promise<number> {
   }
   const started = performance.now();
   const machine = thisMachine();
-  const parts = partsFor((values.tier ?? [...TIERS]).filter(isTier));
+  const tiers = values.tier ?? (values.bench ? [] : [...TIERS]);
+  const parts = [...partsFor(tiers.filter(isTier)), ...(values.bench ? BENCH_PARTS : [])];
   const plan = await lookAt(parts, machine);
   const found = values.look ? plan : await mendParts(plan, machine, (text) => process.stdout.write(`${text}\n`));
   for (const [part, state] of found) process.stdout.write(line(part.name, state));

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Machine } from "./machine.ts";
 import type { Found, Part } from "./part.ts";
-import { lookAt, mendParts, packagesOf, partsFor } from "./parts.ts";
+import { TIERS } from "./part.ts";
+import { BENCH_PARTS, lookAt, mendParts, PARTS, packagesOf, partsFor } from "./parts.ts";
 
 const MACHINE: Machine = { platform: "linux", arch: "x64", debian: false, root: false, dockerHost: null, cacheFolder: "/cache" };
 const READY: Found = { state: "ready", detail: "there" };
@@ -58,5 +59,10 @@ describe("setting up", () => {
   test("looks only at what the asked tiers need", () => {
     expect(partsFor(["browser"]).map(({ name }) => name)).toEqual(["chromium"]);
     expect(partsFor(["unit"])).toEqual([]);
+  });
+
+  test("needs nothing of the benches' for any tier", () => {
+    expect(BENCH_PARTS.map(({ name }) => name)).toEqual(["wrk", "nginx", "gateways"]);
+    expect(partsFor(TIERS)).toEqual(PARTS);
   });
 });

@@ -4,12 +4,15 @@ import { images } from "./images.ts";
 import type { Machine } from "./machine.ts";
 import { installPackages } from "./packages.ts";
 import type { Found, Part, Say, Tier } from "./part.ts";
-import { peers } from "./peers.ts";
-import { postgres, registry } from "./programs.ts";
+import { benchPeers, peers } from "./peers.ts";
+import { nginx, postgres, registry, wrk } from "./programs.ts";
 import { python } from "./python.ts";
 
 /** All parts, each after those it needs. */
 export const PARTS: readonly Part[] = [engine, images, registry, postgres, chromium, python, peers];
+
+/** What no test needs: only a bench that compares with programs of others. */
+export const BENCH_PARTS: readonly Part[] = [wrk, nginx, benchPeers];
 
 /** The parts that any of these tiers needs or makes use of. */
 export function partsFor(tiers: readonly Tier[]): Part[] {

@@ -19,6 +19,12 @@ export const postgres = program({
   find: () => globSync("/usr/lib/postgresql/*/bin/initdb").sort().at(-1) ?? null,
 });
 
+/** What sends the load of `bench -- gateway`: it takes little of the processor. */
+export const wrk = program({ name: "wrk", helps: [], package: "wrk", find: () => which("wrk") });
+
+/** What a gateway is compared with that only passes bytes on. */
+export const nginx = program({ name: "nginx", helps: [], package: "nginx-light", find: () => which("nginx") });
+
 /** A program of a Debian package, that only some tests of a tier start. `find` gives its path, or null. */
 function program(what: { name: string; helps: readonly Tier[]; package: string; find(): string | null }): Part {
   const { name, helps, find } = what;
