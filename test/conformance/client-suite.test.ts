@@ -12,6 +12,8 @@ const SCENARIOS: readonly [string, number][] = [
   ["sse-retry", 3],
   ["elicitation-sep1034-client-defaults", 5],
   ["sep-2322-client-request-state", 5],
+  ["request-metadata", 6],
+  ["http-standard-headers", 11],
   ["http-custom-headers", 18],
   ["http-invalid-tool-headers", 12],
 ];

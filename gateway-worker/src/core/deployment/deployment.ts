@@ -3,7 +3,7 @@ import { ClockKey } from "../auth/clock-key.ts";
 import { type Pages, SealedPages } from "../auth/pages.ts";
 import { logBug } from "../background.ts";
 import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
-import type { Ask, Era } from "../mcp/channel.ts";
+import type { Ask, ClientEra } from "../mcp/channel.ts";
 import type { ListKind } from "../mcp/item-kinds.ts";
 import type { UpstreamServer } from "../mcp/upstream-server.ts";
 import { type DefectKind, SiteDefects } from "../proxy/site/defects.ts";
@@ -30,8 +30,8 @@ import { WriteWindows } from "./write-windows.ts";
 const LIST_FRESH_MS = 30_000;
 
 /** As which kind of client somebody sees the servers: some show more to clients that they can ask. */
-export type Seen = { readonly era: Era; readonly capabilities: JsonObject };
-const PLAIN: Seen = { era: "legacy", capabilities: NOTHING };
+export type Seen = { readonly era: ClientEra; readonly capabilities: JsonObject };
+const PLAIN: Seen = { era: "any", capabilities: NOTHING };
 
 /** What a server says to one caller outside of any call. `source` is the server. */
 export type Heard = { readonly caller: string; readonly source: string; readonly message: JsonObject };
@@ -193,6 +193,11 @@ export class Deployment {
     );
     for (const reading of await Promise.allSettled(readings)) if (reading.status === "rejected") logBug(this.host, reading.reason);
     return this.catalogue(seen);
+  }
+
+  /** A legacy client asks: what the servers are to such clients is known from then on, as far as they answer. */
+  async meetLegacy(): Promise<void> {
+    await Promise.all(this.serving().map(({ mcp }) => mcp.meetLegacy()));
   }
 
   /** The servers that speak MCP, in the order of their lists. */

@@ -7,7 +7,7 @@ import type { Out } from "../seam.ts";
 /** A call whose answer is told otherwise than as MCP: nothing is said ahead of it, and nobody can be asked. */
 export function silentTurn(role: string, owner = ownerOfRole(role)): Turn {
   return {
-    era: "legacy",
+    era: "any",
     answer: new Answer(nobody, { json: true, sse: false }, []),
     role,
     owner,

@@ -126,7 +126,7 @@ export class AskingBack {
   /** A legacy server's demand that addresses be opened first, as a modern client is asked it: it calls again when that is done. */
   async #withoutUrls(turn: Turn, message: JsonObject, target: Target, outcome: Outcome | null): Promise<Asked> {
     const error = outcome !== null && "reply" in outcome ? outcome.reply["error"] : undefined;
-    if (turn.era === "legacy" || !isJsonObject(error) || error["code"] !== URL_ELICITATION_REQUIRED) return outcome;
+    if (turn.era !== "modern" || !isJsonObject(error) || error["code"] !== URL_ELICITATION_REQUIRED) return outcome;
     const { elicitation } = turn.capabilities;
     if (!isJsonObject(elicitation) || elicitation["url"] === undefined) {
       const data = { requiredCapabilities: { elicitation: { url: {} } } };

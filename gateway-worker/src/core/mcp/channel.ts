@@ -4,6 +4,8 @@ import type { Answered } from "./exchange.ts";
 
 /** Legacy: revisions with a handshake and sessions. Modern: each request stands for itself. */
 export type Era = "legacy" | "modern";
+/** The era of whoever asks. `any`: the gateway itself, `/step` and triggers, whom no client's era binds. */
+export type ClientEra = Era | "any";
 
 /** What the gateway says of itself to servers. */
 export const CLIENT_INFO = { name: "agent-env-gateway", version: "0.1.0" };

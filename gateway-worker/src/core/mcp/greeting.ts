@@ -1,13 +1,19 @@
 import { isJsonObject, type JsonObject, parseJson } from "@agent-env/protocol";
 import type { Sql } from "../seam.ts";
-import type { Era } from "./channel.ts";
+import type { ClientEra, Era } from "./channel.ts";
 
 /** What a server says of itself in one era. */
 export type Greeting = { readonly capabilities: JsonObject; readonly instructions: string | null };
-/** The same in each era that it speaks, and when it was asked. */
-export type Greetings = { readonly legacy: Greeting | null; readonly modern: Greeting | null; readonly askedMs: number };
+/** The same in each era that it is known to speak, and when it was asked. */
+export type Greetings = {
+  readonly legacy: Greeting | null;
+  readonly modern: Greeting | null;
+  /** A modern server isn't asked for a handshake before a legacy client would use it. */
+  readonly isLegacyOpen: boolean;
+  readonly askedMs: number;
+};
 
-export const NEVER_ASKED: Greetings = { legacy: null, modern: null, askedMs: 0 };
+export const NEVER_ASKED: Greetings = { legacy: null, modern: null, isLegacyOpen: false, askedMs: 0 };
 
 /** A server's own words, from the result of `initialize` or `server/discover`. */
 export function greetingOf(result: JsonObject): Greeting {
@@ -18,10 +24,10 @@ export function greetingOf(result: JsonObject): Greeting {
   };
 }
 
-/** The era in which a call of a client goes out: the client's own, where the server speaks it. */
-export function eraFor(greetings: Greetings, wanted: Era): Era {
-  const other = wanted === "modern" ? "legacy" : "modern";
-  return greetings[wanted] === null && greetings[other] !== null ? other : greetings[wanted] === null ? "legacy" : wanted;
+/** The era in which a call of a client goes out: the client's own, where the server speaks it; of nobody's, the modern one. */
+export function eraFor(greetings: Greetings, wanted: ClientEra): Era {
+  const { legacy, modern } = greetings;
+  return modern !== null && (wanted !== "legacy" || legacy === null) ? "modern" : "legacy";
 }
 
 /** Keeps what a server said, so that a deployment that left memory needn't ask again. */
@@ -35,7 +41,12 @@ export function rememberedGreetings(sql: Sql, server: string): Greetings {
   const stored = typeof text === "string" ? parseJson(text) : null;
   if (!isJsonObject(stored)) return NEVER_ASKED;
   const read = (said: unknown) => (isJsonObject(said) ? greetingOf(said) : null);
-  return { legacy: read(stored["legacy"]), modern: read(stored["modern"]), askedMs: Number(stored["askedMs"]) };
+  return {
+    legacy: read(stored["legacy"]),
+    modern: read(stored["modern"]),
+    isLegacyOpen: stored["isLegacyOpen"] === true,
+    askedMs: Number(stored["askedMs"]),
+  };
 }
 
 function factName(server: string): string {

@@ -62,15 +62,16 @@ export class Legacy {
 
   async #initialize(turn: Turn, message: JsonObject): Promise<void> {
     const { deployment, requests } = this.#parts;
+    await deployment.meetLegacy();
     const params = isJsonObject(message["params"]) ? message["params"] : {};
     const asked = params["protocolVersion"];
     const version = typeof asked === "string" && isLegacyVersion(asked) ? asked : LATEST_LEGACY_VERSION;
     const { id } = await deployment.sessions.create(turn, version, keptCapabilities(params["capabilities"]));
     await deployment.host.committed();
-    const instructions = requests.instructions();
+    const instructions = requests.instructions("legacy");
     const result = {
       protocolVersion: version,
-      capabilities: requests.capabilities(),
+      capabilities: requests.capabilities("legacy"),
       serverInfo: { name: deployment.name, version: "0.1.0" },
       ...(instructions === undefined ? {} : { instructions }),
     };
@@ -78,16 +79,17 @@ export class Legacy {
   }
 
   async #reply(turn: Turn, message: JsonObject): Promise<Reply> {
-    const { requests, subscriptions } = this.#parts;
+    const { deployment, requests, subscriptions } = this.#parts;
     const { id, method } = message;
     if (method === "ping") return own(resultAnswer(id, {}));
-    const declared = requests.capabilities();
+    await deployment.meetLegacy();
+    const declared = requests.capabilities("legacy");
     if (method === "logging/setLevel" && declared["logging"] !== undefined) return own(await this.#setLevel(turn, message));
     const { resources } = declared;
     const canSubscribe = isJsonObject(resources) && resources["subscribe"] === true;
     if (method === "resources/subscribe" && canSubscribe) return await subscriptions.subscribe(turn, message);
     if (method === "resources/unsubscribe" && canSubscribe) return await subscriptions.unsubscribe(turn, message);
-    const handler = requests.handlerOf(method);
+    const handler = requests.handlerOf(method, "legacy");
     return handler === undefined
       ? own(errorAnswer(id, METHOD_NOT_FOUND, `method not found: ${String(method)}`))
       : await handler(turn, message);

@@ -71,7 +71,7 @@ export class Listens {
   }
 
   #honoured(asked: JsonObject): JsonObject {
-    const declared = this.#requests.capabilities();
+    const declared = this.#requests.capabilities("modern");
     const can = (capability: string, what: string): boolean => isJsonObject(declared[capability]) && declared[capability][what] === true;
     const uris = asked["resourceSubscriptions"];
     return {

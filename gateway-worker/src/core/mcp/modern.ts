@@ -38,7 +38,7 @@ export class Modern {
     if (kind === "notification") return answer.accepted();
     if (message["method"] === "server/discover") return answer.finish(resultAnswer(id, this.#discovery()));
     if (message["method"] === "subscriptions/listen") return await this.#listen(turn, message);
-    const reply = await this.#parts.requests.handlerOf(message["method"])?.(turn, message);
+    const reply = await this.#parts.requests.handlerOf(message["method"], "modern")?.(turn, message);
     if (reply === null || reply === undefined) return answer.abandon();
     const shown = modernReply(message["method"], this.#withHints(message["method"], reply.message));
     answer.finish(shown, { status: modernStatus(shown) });
@@ -49,7 +49,7 @@ export class Modern {
     const name = isJsonObject(message["params"]) ? message["params"]["name"] : undefined;
     const tool = message["method"] === "tools/call" && typeof name === "string" ? await calls.tools.find(turn, name) : undefined;
     const isServed = (method: unknown): boolean =>
-      kindOf(message) === "notification" || OWN_METHODS.includes(method) || requests.handlerOf(method) !== undefined;
+      kindOf(message) === "notification" || OWN_METHODS.includes(method) || requests.handlerOf(method, "modern") !== undefined;
     return headerProblem({ message, fields: request.headers(), tool: tool?.item }) ?? metaProblem(message, isServed);
   }
 
@@ -62,11 +62,11 @@ export class Modern {
 
   #discovery(): JsonObject {
     const { requests } = this.#parts;
-    const instructions = requests.instructions();
+    const instructions = requests.instructions("modern");
     return {
       resultType: "complete",
       supportedVersions: [MODERN_VERSION],
-      capabilities: requests.capabilities(),
+      capabilities: requests.capabilities("modern"),
       ...(instructions === undefined ? {} : { instructions }),
       ...NOT_KEPT,
       _meta: this.#meta(),

@@ -99,7 +99,7 @@ export class Relay {
       asked !== undefined && turn.era === "modern" ? server.lanes.takeAlone(turn.caller, turn.capabilities) : this.#lane(turn, server);
     call.session = lane.session;
     try {
-      if (typeof turn.logLevel === "string" && server.greetings.legacy?.capabilities["logging"] !== undefined)
+      if (typeof turn.logLevel === "string" && server.greetingFor("legacy")?.capabilities["logging"] !== undefined)
         await lane.session.setLevel(turn.logLevel);
       const { inputResponses, requestState, ...params } = target.params;
       return await this.#request(call, { ...message, params }, { ...target, fields: [] }, { server, channel: lane.session, asked });

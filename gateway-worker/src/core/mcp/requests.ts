@@ -3,6 +3,7 @@ import { mayUse } from "../deployment/catalogue.ts";
 import type { Deployment, Seen } from "../deployment/deployment.ts";
 import { listedItem } from "../deployment/names.ts";
 import type { Calls } from "./calls.ts";
+import type { ClientEra } from "./channel.ts";
 import { KINDS, LIST_KINDS, type ListKind } from "./item-kinds.ts";
 import { own, type Reply, type Turn } from "./turn.ts";
 
@@ -26,17 +27,19 @@ export class Requests {
   }
 
   /** Who answers a method; undefined where nobody does: what no server has isn't served. */
-  handlerOf(method: unknown): Handler | undefined {
+  handlerOf(method: unknown, era: ClientEra): Handler | undefined {
     const capability = CAPABILITY_OF[String(method)];
-    return capability === undefined || this.capabilities()[capability] !== undefined ? this.#handlers.get(method) : undefined;
+    return capability === undefined || this.capabilities(era)[capability] !== undefined ? this.#handlers.get(method) : undefined;
   }
 
-  /** What is declared to clients: all that any server has. One that was never asked counts as having everything with a list. */
-  capabilities(): JsonObject {
-    const declared: JsonObject[] = this.#deployment.serving().flatMap(({ mcp: { greetings } }) => {
-      const said = [greetings.legacy, greetings.modern].filter((greeting) => greeting !== null);
-      return said.length === 0 ? [{ prompts: {}, resources: {} }] : said.map(({ capabilities }) => capabilities);
-    });
+  /**
+   * What is declared to clients of an era: all that any server has for them. One that was never asked counts as having
+   * everything with a list.
+   */
+  capabilities(era: ClientEra): JsonObject {
+    const declared = this.#deployment
+      .serving()
+      .map(({ mcp }): JsonObject => mcp.greetingFor(era)?.capabilities ?? { prompts: {}, resources: {} });
     const has = (name: string): boolean => declared.some((capabilities) => capabilities[name] !== undefined);
     const canSubscribe = declared.some(({ resources }) => isJsonObject(resources) && resources["subscribe"] === true);
     return {
@@ -49,10 +52,10 @@ export class Requests {
   }
 
   /** What servers want models to know: of one as it is, of several each under its name. */
-  instructions(): string | undefined {
+  instructions(era: ClientEra): string | undefined {
     const serving = this.#deployment.serving();
-    const said = serving.flatMap(({ name, mcp: { greetings } }) => {
-      const text = greetings.legacy?.instructions ?? greetings.modern?.instructions ?? null;
+    const said = serving.flatMap(({ name, mcp }) => {
+      const text = mcp.greetingFor(era)?.instructions ?? null;
       return text === null ? [] : [{ name, text }];
     });
     if (serving.length === 1) return said[0]?.text;

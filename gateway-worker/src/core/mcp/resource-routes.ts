@@ -26,7 +26,7 @@ export class ResourceRoutes {
     await this.#deployment.freshCatalogue({ seen, kinds: ["resources", "templates"], olderThanMs: LOOK_AGAIN_MS });
     const found = this.#known(seen, uri);
     if (found !== null) return [found];
-    return this.#withResources().map((source) => ({ source, uri }));
+    return this.#withResources(seen).map((source) => ({ source, uri }));
   }
 
   /** Remembers the resources that a server's result links or holds. */
@@ -49,11 +49,10 @@ export class ResourceRoutes {
     return source === undefined ? null : { source, uri };
   }
 
-  #withResources(): string[] {
-    const serving = this.#deployment.serving();
-    const mayHave = serving.filter(({ mcp: { greetings } }) => {
-      const said = [greetings.legacy, greetings.modern].filter((greeting) => greeting !== null);
-      return said.length === 0 || said.some(({ capabilities }) => capabilities["resources"] !== undefined);
+  #withResources({ era }: Seen): string[] {
+    const mayHave = this.#deployment.serving().filter(({ mcp }) => {
+      const said = mcp.greetingFor(era);
+      return said === null || said.capabilities["resources"] !== undefined;
     });
     return mayHave.map(({ name }) => name);
   }

@@ -2,11 +2,11 @@ import type { JsonObject } from "@agent-env/protocol";
 import type { Session } from "../deployment/sessions.ts";
 import type { Field } from "../seam.ts";
 import type { Answer } from "./answer.ts";
-import type { Era } from "./channel.ts";
+import type { ClientEra } from "./channel.ts";
 
 /** One POST of a client: who asks, what it can be asked, and where its answer goes. */
 export type Turn = {
-  readonly era: Era;
+  readonly era: ClientEra;
   readonly answer: Answer;
   readonly role: string;
   /** What its session is bound to, or would be. */

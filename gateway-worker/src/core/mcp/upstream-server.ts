@@ -1,12 +1,13 @@
 import type { JsonObject } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
 import type { Limits } from "../limits.ts";
-import type { Host } from "../seam.ts";
+import { Fault, type Host } from "../seam.ts";
+import { within } from "../timing.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { capabilityKey, NOTHING } from "./capabilities.ts";
-import type { Ask, Era, Wire } from "./channel.ts";
+import type { Ask, ClientEra, Era, Wire } from "./channel.ts";
 import { discover } from "./discover.ts";
-import { eraFor, type Greetings, greetingOf, rememberedGreetings, rememberGreetings } from "./greeting.ts";
+import { eraFor, type Greeting, type Greetings, greetingOf, rememberedGreetings, rememberGreetings } from "./greeting.ts";
 import type { ListKind } from "./item-kinds.ts";
 import { Lanes } from "./lanes.ts";
 import { Link } from "./link.ts";
@@ -16,6 +17,8 @@ import type { Watch } from "./watch.ts";
 
 /** A server that spoke the legacy era alone is asked again after so long: it may have learnt the other. */
 const ASK_AGAIN_MS = 600_000;
+/** So long a modern server that doesn't answer a handshake holds legacy clients up, once. */
+const WAIT_FOR_LEGACY_MS = 5_000;
 /** Capability sets are free to choose for clients. */
 const MAX_VIEWS = 32;
 
@@ -51,6 +54,8 @@ export class UpstreamServer {
   #greetings: Greetings;
   #saidInHandshake: JsonObject | null = null;
   #isAsking = false;
+  /** Under way while a modern server is asked whether it speaks the legacy era, too. */
+  #meeting: { readonly done: Promise<void>; readonly untilMs: number } | null = null;
 
   constructor(options: UpstreamServerOptions) {
     const { key, host, wire, waitMs, limits, now } = options;
@@ -72,18 +77,31 @@ export class UpstreamServer {
     this.#legacyBase = this.#newView("legacy", NOTHING);
   }
 
-  /** What the server has said of itself, in each era that it speaks. */
-  get greetings(): Greetings {
-    return this.#greetings;
+  /** What the server has said of itself in the era in which such a client's calls go out; null if it never did. */
+  greetingFor(wanted: ClientEra): Greeting | null {
+    return this.#greetings[this.eraFor(wanted)];
   }
 
   /** The era in which a client's call goes out. */
-  eraFor(wanted: Era): Era {
+  eraFor(wanted: ClientEra): Era {
     return eraFor(this.#greetings, wanted);
   }
 
+  /** A legacy client is there: a modern server is asked whether it speaks that era too, unless it has been (6-mcp §5). */
+  async meetLegacy(): Promise<void> {
+    const { now } = this.#options;
+    if (!this.#greetings.isLegacyOpen || this.link.state.status !== "up") return;
+    this.#meeting ??= {
+      done: this.#askInLegacy().finally(() => {
+        this.#meeting = null;
+      }),
+      untilMs: now() + WAIT_FOR_LEGACY_MS,
+    };
+    await within(this.#meeting.done, this.#meeting.untilMs - now());
+  }
+
   /** The server as clients of an era with these capabilities see it. */
-  view(wanted: Era, capabilities: JsonObject): ServerView {
+  view(wanted: ClientEra, capabilities: JsonObject): ServerView {
     const era = this.eraFor(wanted);
     const key = `${era} ${capabilityKey(capabilities)}`;
     const view = this.#views.get(key) ?? this.#newView(era, capabilities);
@@ -94,15 +112,16 @@ export class UpstreamServer {
     return view;
   }
 
-  /** The server as a client sees it that can't be asked anything. */
+  /** The server as the gateway itself sees it, and whoever can't be asked anything. */
   get base(): ServerView {
-    const era = this.eraFor("legacy");
+    const era = this.eraFor("any");
     return era === "legacy" ? this.#legacyBase : (this.#views.get(`modern ${capabilityKey(NOTHING)}`) ?? this.#newView(era, NOTHING));
   }
 
-  /** A list as such clients see it; before it was first read, as those that can't be asked do. */
+  /** A list as such clients see it; before it was first read, as those do that can't be asked, or are of the other era. */
   last(kind: ListKind, view: ServerView): Reading | null {
-    return view.last(kind) ?? this.base.last(kind);
+    const ofEra = view.channel.era === "legacy" ? this.#legacyBase : this.base;
+    return view.last(kind) ?? ofEra.last(kind) ?? this.base.last(kind);
   }
 
   /** Somebody asks for the deployment. */
@@ -126,7 +145,7 @@ export class UpstreamServer {
   /** The server was up when the deployment was last in memory. */
   assumeUp(): void {
     this.link.assumeUp();
-    this.base.watch.open();
+    this.#listen();
   }
 
   /** A call has shown that the server doesn't speak the era that it was thought to. Asks it anew. */
@@ -135,18 +154,48 @@ export class UpstreamServer {
   }
 
   async #greet(): Promise<void> {
-    const { host, key, now } = this.#options;
+    const before = this.base;
     const modern = await discover(this.wire);
+    const isLegacyOpen = modern !== null && this.#greetings.legacy === null;
+    const legacy = isLegacyOpen ? null : await this.#handshake(modern !== null);
+    this.#greeted({ legacy, modern: modern === null ? null : greetingOf(modern), isLegacyOpen });
+    // one that was down is listened to when it comes up
+    if (this.link.state.status === "up" && this.base !== before) this.base.watch.open();
+  }
+
+  /** What the server says in a handshake; null for one that takes none, where `isModern` it may. Throws `Fault` and `BadAnswer`. */
+  async #handshake(isModern: boolean): Promise<Greeting | null> {
     this.#saidInHandshake = null;
     // a session of before may be one that a restarted server doesn't know
     this.#legacyBase.session?.drop();
     try {
       await this.#legacyBase.session?.opened();
     } catch (error) {
-      if (modern === null || !(error instanceof BadAnswer)) throw error;
+      if (!isModern || !(error instanceof BadAnswer)) throw error;
     }
-    const said = (result: JsonObject | null) => (result === null ? null : greetingOf(result));
-    this.#greetings = { legacy: said(this.#saidInHandshake), modern: said(modern), askedMs: now() };
+    return this.#saidInHandshake === null ? null : greetingOf(this.#saidInHandshake);
+  }
+
+  async #askInLegacy(): Promise<void> {
+    try {
+      const legacy = await this.#handshake(true);
+      // meanwhile it may have been found to speak that era alone
+      if (!this.#greetings.isLegacyOpen) return;
+      this.#greeted({ ...this.#greetings, legacy, isLegacyOpen: false });
+      if (legacy === null) return;
+      this.#legacyBase.watch.open();
+      await this.#legacyBase.read();
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      // no answer is no verdict: nothing is written down, and it is asked again when it has been away
+      if (error.kind === "timeout") this.#greetings = { ...this.#greetings, isLegacyOpen: false };
+      else this.link.lost(error.reason);
+    }
+  }
+
+  #greeted(said: Omit<Greetings, "askedMs">): void {
+    const { host, key, now } = this.#options;
+    this.#greetings = { ...said, askedMs: now() };
     rememberGreetings(host.sql, key, this.#greetings);
   }
 
@@ -161,15 +210,24 @@ export class UpstreamServer {
   }
 
   #cameUp(): void {
-    for (const view of new Set([this.base, ...this.#views.values()])) if (this.#greetings[view.channel.era] !== null) view.watch.open();
-    this.lanes.serverIsBack();
+    this.#listen();
+    if (this.#greetings.legacy !== null) this.lanes.serverIsBack();
     for (const watch of this.#watches) watch.open();
     if (this.#options.isReady()) inBackground(this.#options.host, this.#readAll());
   }
 
+  /** Opens the gateway's own ears. */
+  #listen(): void {
+    for (const view of this.#spoken()) view.watch.open();
+  }
+
   async #readAll(): Promise<void> {
-    const spoken = [...this.#views.values()].filter((view) => this.#greetings[view.channel.era] !== null);
-    await Promise.all([this.base, ...spoken.filter((view) => view !== this.base)].map((view) => view.read()));
+    await Promise.all([...this.#spoken()].map((view) => view.read()));
+  }
+
+  /** The views in eras that the server speaks. */
+  #spoken(): Set<ServerView> {
+    return new Set([this.base, ...[...this.#views.values()].filter((view) => this.#greetings[view.channel.era] !== null)]);
   }
 
   #newView(era: Era, capabilities: JsonObject): ServerView {
@@ -199,8 +257,7 @@ export class UpstreamServer {
   }
 
   async #readAgain(kind: ListKind): Promise<void> {
-    const spoken = [...this.#views.values()].filter((view) => this.#greetings[view.channel.era] !== null);
-    await Promise.all(spoken.map((view) => view.readAgain(kind)));
+    await Promise.all([...this.#spoken()].map((view) => view.readAgain(kind)));
   }
 
   #dropUnused(): void {
