@@ -1,8 +1,11 @@
+import { isJsonObject, jsonOf } from "@agent-env/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { said } from "../../fixtures/gateway/client.ts";
 import { type ConformanceFixture, conformanceFixture } from "../../fixtures/gateway/conformance/server.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
+import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 import { type AskedClient, askableClient, type ClientEra } from "../../fixtures/gateway/sdk-client.ts";
+import { until } from "../../fixtures/until.ts";
 
 const ERAS: readonly ClientEra[] = ["legacy", "modern"];
 const PAIRS = ERAS.flatMap((server) => ERAS.map((client) => ({ client, server })));
@@ -63,4 +66,29 @@ describe.each(HOSTS)("being asked back on the $host host", ({ start }) => {
       expect(messages).toEqual([{ role: "user", content: { type: "text", text: "Use this context: my context" } }]);
     });
   });
+
+  test.each(ERAS)("N6 a %s client is asked what a legacy server asks on its notification stream while it works for it", async (era) => {
+    const server = await mcpFixture({
+      name: "roots",
+      streams: true,
+      tools: [[{ name: "roots" }, ({ session }) => rootsOf(server, session ?? "")]],
+    });
+    const gateway = await start({ record: { servers: [{ name: "roots", kind: "mcp", url: server.url }] } });
+    const { client, asked } = await askableClient(gateway, era);
+    const result = await client.callTool({ name: "roots", arguments: {} });
+    expect([said(result), asked]).toEqual(['{"roots":[{"uri":"file:///work","name":"work"}]}', ["roots"]]);
+    await client.close();
+    await gateway.stop();
+    await server.close();
+  });
 });
+
+/** Asks a session for its roots on the stream that it has open, which has nothing to do with a request; waits for the answer. */
+async function rootsOf(server: McpFixture, session: string): Promise<object> {
+  server.push({ jsonrpc: "2.0", id: "asked", method: "roots/list" }, session);
+  const answer = () =>
+    server.received.map(({ body }) => jsonOf(body.toString())).find((message) => isJsonObject(message) && message["id"] === "asked");
+  await until("the client answers", 10_000, () => answer() !== undefined);
+  const answered = answer();
+  return text(isJsonObject(answered) ? answered["result"] : null);
+}

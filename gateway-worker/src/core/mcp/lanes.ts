@@ -11,7 +11,14 @@ const SWEEP_MS = 60_000;
 /** Sessions with one server at a time. Roles are free to choose in an open deployment: without a bound they would fill it. */
 const MAX_LANES = 1_000;
 
-type Lane = { readonly session: UpstreamSession; readonly watch: Watch; usedMs: number; users: number };
+type Lane = {
+  readonly session: UpstreamSession;
+  readonly watch: Watch;
+  usedMs: number;
+  users: number;
+  /** Answers what the server asks in it outside of any request: set while one call has it to itself. */
+  asked: Ask["asked"];
+};
 
 /** A caller's session while it is used: until then it isn't ended for being idle. */
 export type TakenLane = { readonly session: UpstreamSession; readonly watch: Watch; give(): void };
@@ -62,11 +69,25 @@ export class Lanes {
     };
   }
 
-  /** A session that nobody else uses meanwhile: what the server asks in it can only be about this call. */
-  takeAlone(caller: string, capabilities: JsonObject): TakenLane {
+  /**
+   * A session that nobody else uses meanwhile: what the server asks in it can only be about this call, and `asked` answers
+   * that, wherever the server asks it. Many servers do so on their notification stream.
+   */
+  takeAlone(caller: string, capabilities: JsonObject, asked: Ask["asked"]): TakenLane {
     for (let n = 1; ; n++) {
       const key = n === 1 ? caller : `${caller} ${n}`;
-      if ((this.#lanes.get(key)?.users ?? 0) === 0) return this.take(key, capabilities);
+      if ((this.#lanes.get(key)?.users ?? 0) > 0) continue;
+      const taken = this.take(key, capabilities);
+      const lane = this.#lanes.get(key);
+      if (lane === undefined) return taken;
+      lane.asked = asked;
+      return {
+        ...taken,
+        give: () => {
+          lane.asked = undefined;
+          taken.give();
+        },
+      };
     }
   }
 
@@ -118,11 +139,11 @@ export class Lanes {
       maxBytes: wire.maxBytes,
       ask: () => session.stream(),
       now,
-      heard: (message) => (message["id"] === undefined ? heard(caller, message) : session.answer(message, asked(caller))),
+      heard: (message) => (message["id"] === undefined ? heard(caller, message) : session.answer(message, lane.asked ?? asked(caller))),
       // the gateway's own stream tells whether the server is there
       gone: () => undefined,
     });
-    const lane = { session, watch, usedMs: now(), users: 0 };
+    const lane: Lane = { session, watch, usedMs: now(), users: 0, asked: undefined };
     this.#lanes.set(caller, lane);
     if (asked(caller) !== undefined) watch.open();
     return lane;

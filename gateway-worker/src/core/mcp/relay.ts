@@ -15,6 +15,8 @@ import type { UpstreamServer } from "./upstream-server.ts";
 
 /** How often a modern server may ask within one call. */
 const MAX_ROUNDS = 16;
+/** Some servers answer a request for their notification stream only once they have something to say. */
+const STREAM_MS = 500;
 
 /** Where a request goes, and what it is there. */
 export type Target = {
@@ -95,14 +97,19 @@ export class Relay {
 
   async #legacy(call: LiveCall, message: JsonObject, target: Target, server: UpstreamServer, asked: Ask["asked"]): Promise<Outcome> {
     const { turn } = call;
-    const lane =
-      asked !== undefined && turn.era === "modern" ? server.lanes.takeAlone(turn.caller, turn.capabilities) : this.#lane(turn, server);
+    const isHeld = asked !== undefined && turn.era === "modern";
+    const lane = isHeld ? server.lanes.takeAlone(turn.caller, turn.capabilities, asked) : this.#lane(turn, server);
     call.session = lane.session;
     try {
       if (typeof turn.logLevel === "string" && server.greetingFor("legacy")?.capabilities["logging"] !== undefined)
         await lane.session.setLevel(turn.logLevel);
       const { inputResponses, requestState, ...params } = target.params;
-      return await this.#request(call, { ...message, params }, { ...target, fields: [] }, { server, channel: lane.session, asked });
+      return await this.#request(
+        call,
+        { ...message, params },
+        { ...target, fields: [] },
+        { server, channel: isHeld ? heard(lane) : lane.session, asked },
+      );
     } finally {
       lane.give();
     }
@@ -160,6 +167,18 @@ export class Relay {
 function contradicts(outcome: Outcome, era: Era): boolean {
   if (era === "modern") return contradictsModern(outcome.status, "reply" in outcome ? outcome.reply : undefined);
   return "trouble" in outcome && outcome.trouble.reason === "bad_answer" && outcome.trouble.delivered === false;
+}
+
+/** A session in which the server is listened to before anything is sent: what it asks on its notification stream would be lost else. */
+function heard({ session, watch }: TakenLane): Channel {
+  return {
+    era: session.era,
+    opened: async () => {
+      await session.opened();
+      await watch.opened(STREAM_MS);
+    },
+    request: (ask) => session.request(ask),
+  };
 }
 
 function liveKey(turn: Turn, id: unknown): string {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, receivedJson } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
 import { Fault, type Host, type UpExchange } from "../seam.ts";
-import { Timer } from "../timing.ts";
+import { Timer, within } from "../timing.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { EventTooLarge, type SseEvent, SseReader } from "./sse.ts";
 
@@ -31,6 +31,11 @@ export class Watch {
   /** Open as soon as somebody asks: the server is up, and the stream was let go, or not opened yet. */
   #isWanted = false;
   #isClosed = false;
+  #isListening = false;
+  /** Settled once the server has answered, in whatever way. */
+  #answered = Promise.withResolvers<void>();
+  /** The server has none to offer. */
+  #isRefused = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -42,16 +47,26 @@ export class Watch {
     this.used();
   }
 
+  /** Opens the stream unless it is open, and waits until it is: for so long, and not where the server has none to offer. */
+  async opened(ms: number): Promise<void> {
+    if (this.#isRefused) return;
+    this.open();
+    await within(this.#answered.promise, ms);
+  }
+
   /** A caller is there: opens the stream again if it was let go. */
   used(): void {
     this.#usedMs = this.#options.now();
-    if (this.#isWanted && !this.#isClosed && this.#exchange === null) inBackground(this.#options.host, this.#listen());
+    if (this.#isWanted && !this.#isClosed && !this.#isListening) inBackground(this.#options.host, this.#listen());
   }
 
   async #listen(): Promise<void> {
     const { ask, gone, now, maxBytes } = this.#options;
     const openedMs = now();
     this.#isWanted = false;
+    this.#isListening = true;
+    const answered = Promise.withResolvers<void>();
+    this.#answered = answered;
     try {
       const exchange = await ask();
       this.#exchange = exchange;
@@ -59,6 +74,8 @@ export class Watch {
       if (this.#isClosed) exchange.abort();
       const response = await exchange.response;
       const isStream = response.status === 200 && (response.header("content-type") ?? "").startsWith("text/event-stream");
+      this.#isRefused = !isStream && response.status < 500;
+      answered.resolve();
       const reader = new SseReader(maxBytes);
       if (isStream) await response.pump((chunk) => this.#take(reader.push(chunk)));
       else response.discard();
@@ -69,6 +86,8 @@ export class Watch {
     } finally {
       this.#timer.stop();
       this.#exchange = null;
+      this.#isListening = false;
+      answered.resolve();
     }
   }
 
