@@ -5,10 +5,12 @@ import { type CardDeclaration, cardOf, environmentName, mcpPath } from "./card.t
 import { withRequest } from "./context.ts";
 import { answerData, type DataHandlers, dataOperations } from "./data-plane.ts";
 import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensions.ts";
+import { McpContent } from "./mcp/content.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
 import { loadMcpPackages, requireMcpPackages } from "./mcp/packages.ts";
 import type { Place } from "./place.ts";
-import { type ResourceDefinition, Resources } from "./resources.ts";
+import { type PromptDefinition, Prompts } from "./prompts.ts";
+import { type ResourceDefinition, Resources, type ResourceTemplateDefinition } from "./resources.ts";
 import { listen, type Serving } from "./serve.ts";
 import { type OnToolCall, type ToolDefinition, Tools } from "./tools.ts";
 
@@ -24,6 +26,7 @@ export abstract class Environment {
   readonly #declaration: CardDeclaration;
   readonly #tools: Tools;
   readonly #resources = new Resources();
+  readonly #prompts: Prompts;
   readonly #extensions = new Extensions();
   readonly #verbs = new Map<string, Map<string, ExtensionRoute["answer"]>>();
   #data: DataHandlers = {};
@@ -33,6 +36,7 @@ export abstract class Environment {
     this.name = environmentName(card, new.target.name);
     this.#declaration = card;
     this.#tools = new Tools(this.name);
+    this.#prompts = new Prompts(this.name);
     this.#addRoutes();
   }
 
@@ -65,6 +69,25 @@ export abstract class Environment {
   resource(uri: string, definition: ResourceDefinition): this {
     requireMcpPackages(`resource ${JSON.stringify(uri)} of ${this.name}`);
     this.#resources.add(uri, definition);
+    return this;
+  }
+
+  /** Adds resources under all URIs that a template makes: `items://{id}`. Its variables are texts. */
+  resourceTemplate<Template extends string>(template: Template, definition: ResourceTemplateDefinition<Template>): this {
+    requireMcpPackages(`resource template ${JSON.stringify(template)} of ${this.name}`);
+    this.#resources.addTemplate(template, definition);
+    return this;
+  }
+
+  /** Tells the clients that watch a resource that it reads differently now. */
+  async resourceUpdated(uri: string): Promise<void> {
+    await (await this.#mcp)?.resourceUpdated(uri);
+  }
+
+  /** Adds a prompt. `{environment_name}` in its name becomes the environment's. */
+  prompt<Input extends z.ZodRawShape = Record<never, never>>(name: string, definition: PromptDefinition<Input>): this {
+    requireMcpPackages(`prompt ${JSON.stringify(name)} of ${this.name}`);
+    this.#prompts.add(name, definition);
     return this;
   }
 
@@ -115,7 +138,10 @@ export abstract class Environment {
   /** Listens, and ends cleanly on SIGTERM and SIGINT: calls in flight are answered, then the process exits. */
   async serve(place: Partial<Place> = {}): Promise<Serving> {
     const mcp = this.servesMcp() ? await this.#endpoint() : undefined;
-    return await listen({ ...this.place(), ...place }, { name: this.name, fetch: this.fetch, closing: () => mcp?.endIdleStreams() });
+    return await listen(
+      { ...this.place(), ...place },
+      { name: this.name, fetch: this.fetch, closing: async () => await mcp?.endIdleStreams() },
+    );
   }
 
   #addRoutes(): void {
@@ -136,7 +162,7 @@ export abstract class Environment {
   }
 
   #endpoint(): Promise<McpEndpoint> {
-    const content = { name: this.name, tools: this.#tools, resources: this.#resources };
+    const content = new McpContent(this.name, { tools: this.#tools, resources: this.#resources, prompts: this.#prompts });
     this.#mcp ??= loadMcpPackages().then((packages) => new McpEndpoint(packages, content));
     return this.#mcp;
   }

@@ -4,6 +4,7 @@ import { AgentEnvError, type Applied, type ErrorFields, thrownText } from "./age
 import type { CardExtension } from "./card.ts";
 import { type ToolContext, toolContext } from "./context.ts";
 import { convertParams } from "./convert.ts";
+import { checkHandler } from "./handlers.ts";
 import { paramsSchema } from "./json-schema.ts";
 
 type NoInput = Record<never, never>;
@@ -55,6 +56,7 @@ export class Extensions {
     const what = `extension ${uri} method ${JSON.stringify(op)}`;
     if (!uri.startsWith("urn:") || op === "" || !path.startsWith("/")) throw illegal(what);
     if (known?.methods[op] !== undefined || this.#taken.has(`${verb} ${path}`)) throw twice(what, `${verb} ${path}`);
+    checkHandler(what, definition);
     this.#taken.add(`${verb} ${path}`);
 
     const shape = definition.input ?? {};

@@ -1,27 +1,45 @@
 import { UserError } from "@agent-env/protocol";
+import type { Complete, Completions } from "./completion.ts";
+import type { ToolContext } from "./context.ts";
+import { InvalidParams, UnknownResource } from "./mcp/failure.ts";
+import { type UriReader, uriTemplate, type Variables } from "./uri-template.ts";
 
-export type ResourceDefinition = {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly mimeType?: string;
+type Described = { readonly name: string; readonly title?: string; readonly description?: string; readonly mimeType?: string };
+
+export type ResourceDefinition = Described & {
   /** Text as it is, bytes as base64, any other value as JSON. */
-  readonly read: () => unknown;
+  readonly read: (context: ToolContext) => unknown;
 };
 
-/** A resource as `resources/list` shows it. */
-export type ListedResource = Omit<ResourceDefinition, "read"> & { readonly uri: string };
+export type ResourceTemplateDefinition<Template extends string> = Described & {
+  /** As of a resource; undefined where the variables name nothing. */
+  readonly read: (variables: Variables<Template>, context: ToolContext) => unknown;
+  /** Values to propose for a variable that is being typed. */
+  readonly complete?: { readonly [Name in keyof Variables<Template>]?: Complete };
+};
+
+/** A resource as `resources/list` shows it, a template as `resources/templates/list` does. */
+export type ListedResource = Described & { readonly uri: string };
+export type ListedTemplate = Described & { readonly uriTemplate: string };
 export type ResourceContents = { readonly uri: string; readonly mimeType?: string } & (
   | { readonly text: string }
   | { readonly blob: string }
 );
 
-/** The resources of one environment, each under a fixed URI. */
+type Template = {
+  readonly listed: ListedTemplate;
+  readonly variables: UriReader;
+  readonly read: (variables: Readonly<Record<string, string>>, context: ToolContext) => unknown;
+  readonly complete: Completions | undefined;
+};
+
+/** The resources of one environment, under fixed URIs and under templates. */
 export class Resources {
   readonly #resources = new Map<string, ResourceDefinition>();
+  readonly #templates = new Map<string, Template>();
 
   get size(): number {
-    return this.#resources.size;
+    return this.#resources.size + this.#templates.size;
   }
 
   add(uri: string, definition: ResourceDefinition): void {
@@ -32,29 +50,66 @@ export class Resources {
         next: 'write one with a scheme, for example "items://all"',
       });
     }
-    if (this.#resources.has(uri)) {
+    if (this.#resources.has(uri)) throw twice("resource", uri);
+    this.#resources.set(uri, definition);
+  }
+
+  addTemplate<Text extends string>(template: Text, definition: ResourceTemplateDefinition<Text>): void {
+    const { names, read: variables } = uriTemplate(template);
+    if (this.#templates.has(template)) throw twice("resource template", template);
+    const { read, complete, ...described } = definition;
+    const stray = Object.keys(complete ?? {}).filter((name) => !names.includes(name));
+    if (stray.length > 0) {
       throw new UserError({
-        what: `resource ${JSON.stringify(uri)} is there twice`,
-        why: "each URI names one resource",
-        next: "change one of them",
+        what: `resource template ${JSON.stringify(template)} completes ${stray.map((name) => JSON.stringify(name)).join(" and ")}`,
+        why: `its variables are ${names.map((name) => JSON.stringify(name)).join(" and ")}`,
+        next: "complete one of these",
       });
     }
-    this.#resources.set(uri, definition);
+    this.#templates.set(template, {
+      listed: { uriTemplate: template, ...described },
+      variables,
+      // The template's names are those that its type has.
+      read: (values, context) => read(values as Variables<Text>, context),
+      complete,
+    });
   }
 
   list(): ListedResource[] {
     return [...this.#resources].map(([uri, { read: _read, ...listed }]) => ({ uri, ...listed }));
   }
 
-  /** Undefined if there is no such resource. */
-  async read(uri: string): Promise<ResourceContents | undefined> {
+  templates(): ListedTemplate[] {
+    return [...this.#templates.values()].map(({ listed }) => listed);
+  }
+
+  /** What is proposed for a template's variables. Throws `InvalidParams` for an unknown template. */
+  completions(template: string): Completions | undefined {
+    const known = this.#templates.get(template);
+    if (known === undefined) throw new InvalidParams(`Unknown resource template: ${template}`);
+    return known.complete;
+  }
+
+  /** Throws `UnknownResource` if nothing has that URI. A resource of its own counts before a template that fits it. */
+  async read(uri: string, context: ToolContext): Promise<ResourceContents> {
     const resource = this.#resources.get(uri);
-    if (resource === undefined) return undefined;
-    const value = await resource.read();
-    if (value instanceof Uint8Array) return { ...head(uri, resource.mimeType), blob: Buffer.from(value).toString("base64") };
-    if (typeof value === "string") return { ...head(uri, resource.mimeType), text: value };
-    return { ...head(uri, resource.mimeType ?? "application/json"), text: JSON.stringify(value) };
+    if (resource !== undefined) return contents(uri, resource.mimeType, await resource.read(context));
+    for (const { listed, variables, read } of this.#templates.values()) {
+      const values = variables(uri);
+      const value = values === undefined ? undefined : await read(values, context);
+      if (value !== undefined) return contents(uri, listed.mimeType, value);
+    }
+    throw new UnknownResource(uri);
   }
 }
 
+function contents(uri: string, mimeType: string | undefined, value: unknown): ResourceContents {
+  if (value instanceof Uint8Array) return { ...head(uri, mimeType), blob: Buffer.from(value).toString("base64") };
+  if (typeof value === "string") return { ...head(uri, mimeType), text: value };
+  return { ...head(uri, mimeType ?? "application/json"), text: JSON.stringify(value ?? null) };
+}
+
 const head = (uri: string, mimeType: string | undefined) => ({ uri, ...(mimeType === undefined ? {} : { mimeType }) });
+
+const twice = (kind: string, uri: string): UserError =>
+  new UserError({ what: `${kind} ${JSON.stringify(uri)} is there twice`, why: "each URI names one", next: "change one of them" });

@@ -16,7 +16,7 @@ export type Served = {
   readonly name: string;
   readonly fetch: Parameters<typeof getRequestListener>[0];
   /** Ends what would hold connections open for ever. */
-  readonly closing: () => void;
+  readonly closing: () => Promise<void>;
 };
 
 /** Listens until SIGTERM, SIGINT or `close()`. Throws a `UserError` if the port can't be had. */
@@ -37,7 +37,7 @@ export async function listen({ host, port }: Place, served: Served): Promise<Ser
   const close = async () => {
     process.off("SIGTERM", onSignal);
     process.off("SIGINT", onSignal);
-    served.closing();
+    await served.closing();
     await closeGracefully(server);
   };
   const onSignal = () => void close().then(() => process.exit(0));

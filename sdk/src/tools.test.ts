@@ -62,8 +62,13 @@ describe("W1.4 a tool sees the caller", () => {
     expect(seen.every((context) => Object.isFrozen(context.arguments))).toBe(true);
   });
 
-  test("outside a call the context is empty", () => {
-    expect(toolContext()).toEqual({ caller: { role: null, session: null }, tool: null, arguments: {}, callId: null });
+  test("outside a call the context is empty, and there is nobody to speak with", async () => {
+    const { signal, client, ...facts } = toolContext();
+    expect(facts).toEqual({ caller: { role: null, session: null }, tool: null, arguments: {}, callId: null });
+    expect([signal.aborted, client.can("elicitation")]).toEqual([false, false]);
+    await client.progress(1);
+    await client.log("error", "nobody sees it");
+    await expect(client.roots()).rejects.toThrow(`the client can't be asked: it hasn't declared {"roots":{}}`);
   });
 });
 

@@ -2,8 +2,12 @@ import { randomUUID } from "node:crypto";
 import { HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { AgentEnvError, thrownText } from "./agent-env-error.ts";
+import { callClient } from "./call-client.ts";
+import { type ClientLine, MissingCapability } from "./client-line.ts";
 import { type Caller, type ToolContext, withContext } from "./context.ts";
+import { checkHandler } from "./handlers.ts";
 import { type JsonSchema, toolSchema } from "./json-schema.ts";
+import { servedName } from "./served-name.ts";
 import { errorResult, plainResult, structuredResult, ToolResult, type ToolResultBody } from "./tool-result.ts";
 
 /** Hints of MCP about a tool; the gateway retries by `readOnlyHint` and `idempotentHint`. */
@@ -68,7 +72,7 @@ export class Tools {
 
   /** `{environment_name}` in the name becomes the environment's. Throws a `UserError` for a name that can't be served. */
   add<Input extends z.ZodRawShape, Output extends z.ZodType>(named: string, definition: ToolDefinition<Input, Output>): void {
-    const name = toolName(named, this.#environment);
+    const name = servedName("tool", named, this.#environment);
     if (this.#tools.has(name)) {
       throw new UserError({
         what: `tool ${JSON.stringify(name)} is there twice`,
@@ -76,12 +80,13 @@ export class Tools {
         next: "rename one of them",
       });
     }
+    checkHandler(`tool ${JSON.stringify(name)}`, definition);
     this.#tools.set(name, { listed: listedTool(name, definition), call: callOf(definition) });
   }
 
   /** Changes what a tool says about itself. Throws if there is no such tool. */
   describe(named: string, description: string): void {
-    const name = toolName(named, this.#environment);
+    const name = servedName("tool", named, this.#environment);
     const tool = this.#tools.get(name);
     if (tool === undefined) throw new Error(`no tool ${JSON.stringify(name)}`);
     tool.listed = { ...tool.listed, description };
@@ -92,15 +97,17 @@ export class Tools {
     this.#hook = hook;
   }
 
-  /** Answers a call. Whatever goes wrong is a result with `isError`: it never throws. */
-  async call(name: string, args: Readonly<Record<string, unknown>>, caller: Caller): Promise<ToolResultBody> {
+  /** Answers a call. Whatever goes wrong is a result with `isError`; only a `MissingCapability` is thrown. */
+  async call(name: string, args: Readonly<Record<string, unknown>>, caller: Caller, line: ClientLine): Promise<ToolResultBody> {
     const tool = this.#tools.get(name);
     if (tool === undefined) return errorResult(`Unknown tool: ${name}`);
     const given = Object.freeze({ ...args });
-    const context: ToolContext = { caller, tool: name, arguments: given, callId: randomUUID().replaceAll("-", "") };
+    const callId = randomUUID().replaceAll("-", "");
+    const context: ToolContext = { caller, tool: name, arguments: given, callId, signal: line.signal, client: callClient(line) };
     try {
       return await withContext(context, async () => (await this.#hookAnswer(context)) ?? (await tool.call(given, context)));
     } catch (thrown) {
+      if (thrown instanceof MissingCapability) throw thrown;
       if (thrown instanceof AgentEnvError) return errorResult(`${thrown.fields.code}: ${thrown.message}`, thrown.fields);
       if (!(thrown instanceof BadArguments)) console.error(`tool ${name} failed:`, thrown);
       return errorResult(`Error executing tool ${name}: ${thrownText(thrown)}`);
@@ -114,26 +121,6 @@ export class Tools {
     if (!isToolResultBody(body)) throw new Error("onToolCall answered neither null nor a complete call result");
     return body;
   }
-}
-
-/** The served name: braces may hold `environment_name` only (3-wire §mcp). */
-export function toolName(named: string, environment: string): string {
-  const name = named.replaceAll("{environment_name}", () => environment);
-  if (/[{}]/.test(name)) {
-    throw new UserError({
-      what: `tool ${JSON.stringify(named)} has a brace in its name`,
-      why: "only {environment_name} is replaced in a tool's name",
-      next: `write "{environment_name}_…", which is served as "${environment}_…"`,
-    });
-  }
-  if (!/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
-    throw new UserError({
-      what: `tool ${JSON.stringify(name)} can't be named so`,
-      why: "MCP clients take 1 to 128 letters, digits, `_`, `-` and `.`",
-      next: "rename it",
-    });
-  }
-  return name;
 }
 
 type Call = (args: Readonly<Record<string, unknown>>, context: ToolContext) => Promise<ToolResultBody>;

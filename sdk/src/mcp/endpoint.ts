@@ -1,74 +1,58 @@
-import { randomUUID } from "node:crypto";
-import { errorAnswer, INVALID_REQUEST, SESSION_HEADER } from "@agent-env/protocol";
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { METHOD_HEADER } from "@agent-env/protocol";
+import type { McpContent } from "./content.ts";
+import { LegacySessions } from "./legacy.ts";
+import { ModernCalls, modernServer } from "./modern-server.ts";
 import type { McpPackages } from "./packages.ts";
-import { type McpContent, mcpServer } from "./server.ts";
 
 /** As large as a gateway's messages may be by default. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Clients may leave without closing their session: beyond this number the one unused the longest is closed. */
-const MAX_SESSIONS = 10_000;
 
-type Session = { readonly server: Server; readonly transport: WebStandardStreamableHTTPServerTransport };
+type ModernHandler = ReturnType<McpPackages["modern"]["createMcpHandler"]>;
 
-/** Streamable HTTP with sessions: one MCP server a session, as the protocol's 2025 revisions have it. */
+/** MCP over HTTP at one address, in both eras, decided for each request. */
 export class McpEndpoint {
   readonly #packages: McpPackages;
-  readonly #content: McpContent;
-  /** In the order of their last use. */
-  readonly #sessions = new Map<string, Session>();
+  readonly #legacy: LegacySessions;
+  readonly #modern: ModernHandler;
+  /** Apart from the calls, since they can be ended without one being lost. */
+  readonly #listens: ModernHandler;
 
   constructor(packages: McpPackages, content: McpContent) {
     this.#packages = packages;
-    this.#content = content;
+    this.#legacy = new LegacySessions(packages, content, MAX_MESSAGE_BYTES);
+    const calls = new ModernCalls();
+    const handler = (bus?: ModernHandler["bus"]) =>
+      packages.modern.createMcpHandler(() => modernServer(packages, content, calls), {
+        legacy: "reject",
+        maxRequestBodySize: MAX_MESSAGE_BYTES,
+        ...(bus === undefined ? {} : { bus }),
+      });
+    this.#modern = handler();
+    this.#listens = handler(this.#modern.bus);
   }
 
-  /** Answers a request. One that names no session opens one, if it is an `initialize`; an unknown session is 404. */
   async handle(request: Request): Promise<Response> {
-    const id = request.headers.get(SESSION_HEADER);
-    if (id === null) return await this.#open(request);
-    const session = this.#sessions.get(id);
-    if (session === undefined) return sessionNotFound();
-    this.#sessions.delete(id);
-    this.#sessions.set(id, session);
-    return await session.transport.handleRequest(request);
+    const limit = { maxRequestBodySize: MAX_MESSAGE_BYTES };
+    if (await this.#packages.modern.isLegacyRequest(request, undefined, limit)) return await this.#legacy.handle(request);
+    const listens = request.headers.get(METHOD_HEADER) === "subscriptions/listen";
+    return await (listens ? this.#listens : this.#modern).fetch(request);
   }
 
-  /** Tells all sessions that the list of tools reads differently now. */
+  /** Tells all who listen that the list of tools reads differently now. */
   async toolsChanged(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map(({ server }) => server.sendToolListChanged()));
+    this.#modern.notify.toolsChanged();
+    await this.#legacy.toolsChanged();
+  }
+
+  /** Tells those who watch a resource that it reads differently now. */
+  async resourceUpdated(uri: string): Promise<void> {
+    this.#modern.notify.resourceUpdated(uri);
+    await this.#legacy.resourceUpdated(uri);
   }
 
   /** Ends the streams that wait for nothing in particular, so that only calls in flight hold their connections. */
-  endIdleStreams(): void {
-    for (const { transport } of this.#sessions.values()) transport.closeStandaloneSSEStream();
+  async endIdleStreams(): Promise<void> {
+    this.#legacy.endIdleStreams();
+    await this.#listens.close();
   }
-
-  async #open(request: Request): Promise<Response> {
-    const server = mcpServer(this.#packages, this.#content);
-    const transport = new this.#packages.transport.WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID().replaceAll("-", ""),
-      onsessioninitialized: (id) => void this.#sessions.set(id, { server, transport }),
-      onsessionclosed: (id) => void this.#sessions.delete(id),
-      maxRequestBodySize: MAX_MESSAGE_BYTES,
-    });
-    await server.connect(transport);
-    const response = await transport.handleRequest(request);
-    if (transport.sessionId === undefined) await server.close();
-    await this.#trim();
-    return response;
-  }
-
-  async #trim(): Promise<void> {
-    for (const [id, { server }] of this.#sessions) {
-      if (this.#sessions.size <= MAX_SESSIONS) return;
-      this.#sessions.delete(id);
-      await server.close();
-    }
-  }
-}
-
-function sessionNotFound(): Response {
-  return Response.json(errorAnswer(null, INVALID_REQUEST, "Session not found"), { status: 404 });
 }

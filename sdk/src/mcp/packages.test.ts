@@ -16,7 +16,7 @@ describe("W1.3 where the MCP packages are not installed", () => {
     imageFolder(
       "index",
       files,
-      MCP_PACKAGES.map((name) => `${name}/*`),
+      MCP_PACKAGES.flatMap((name) => [name, `${name}/*`]),
     );
 
   test("a site without tools runs", async () => {
@@ -28,11 +28,15 @@ describe("W1.3 where the MCP packages are not installed", () => {
   });
 
   test.each([
-    ["a tool", SITE + TOOL + SERVE, 'tool "add" of notes needs @modelcontextprotocol/sdk and @cfworker/json-schema'],
+    [
+      "a tool",
+      SITE + TOOL + SERVE,
+      'tool "add" of notes needs @modelcontextprotocol/sdk, @modelcontextprotocol/server, and @cfworker/json-schema',
+    ],
     [
       "an MCP environment",
       'import { environmentCard, McpEnvironment } from "@agent-env/sdk"; new McpEnvironment(environmentCard({ name: "items" }));',
-      "environment items needs @modelcontextprotocol/sdk and @cfworker/json-schema",
+      "environment items needs @modelcontextprotocol/sdk, @modelcontextprotocol/server, and @cfworker/json-schema",
     ],
   ])("construction of %s fails, naming the packages", async (_what, source, message) => {
     const server = program("server.ts", await withoutPackages({ "server.ts": source }), PLACE);

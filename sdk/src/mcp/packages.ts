@@ -7,11 +7,14 @@ export type McpPackages = {
   readonly transport: typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
   readonly types: typeof import("@modelcontextprotocol/sdk/types.js");
   readonly validation: typeof import("@modelcontextprotocol/sdk/validation/cfworker");
+  /** What speaks revision 2026-07-28. The others speak those with a handshake. */
+  readonly modern: typeof import("@modelcontextprotocol/server");
 };
 
 /** Each with something of it that we import. */
 const PACKAGES = [
   ["@modelcontextprotocol/sdk", "@modelcontextprotocol/sdk/types.js"],
+  ["@modelcontextprotocol/server", "@modelcontextprotocol/server"],
   ["@cfworker/json-schema", "@cfworker/json-schema"],
 ] as const;
 
@@ -29,7 +32,7 @@ export function requireMcpPackages(what: string): void {
   const missing = PACKAGES.filter(([, specifier]) => !resolves(resolve, specifier)).map(([name]) => name);
   if (missing.length === 0) return;
   throw new UserError({
-    what: `${what} needs ${missing.join(" and ")}`,
+    what: `${what} needs ${listed(missing)}`,
     why: "tools and resources are served by the MCP packages, which are not installed",
     next: `npm install ${missing.join(" ")}`,
   });
@@ -37,14 +40,17 @@ export function requireMcpPackages(what: string): void {
 
 export async function loadMcpPackages(): Promise<McpPackages> {
   if (provided !== undefined) return provided;
-  const [server, transport, types, validation] = await Promise.all([
+  const [server, transport, types, validation, modern] = await Promise.all([
     import("@modelcontextprotocol/sdk/server/index.js"),
     import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
     import("@modelcontextprotocol/sdk/types.js"),
     import("@modelcontextprotocol/sdk/validation/cfworker"),
+    import("@modelcontextprotocol/server"),
   ]);
-  return { server, transport, types, validation };
+  return { server, transport, types, validation, modern };
 }
+
+const listed = (names: readonly string[]): string => new Intl.ListFormat("en").format(names);
 
 function resolves(resolve: (specifier: string) => string, specifier: string): boolean {
   try {

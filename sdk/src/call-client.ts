@@ -1,0 +1,99 @@
+import { isJsonObject, issuesText, type JsonObject, LOG_LEVELS } from "@agent-env/protocol";
+import { z } from "zod";
+import { type ClientLine, type LogLevel, MissingCapability } from "./client-line.ts";
+import { formSchema } from "./json-schema.ts";
+import type { ToolContent } from "./tool-result.ts";
+
+/** What may be asked of a client, if it declared so. */
+export type Askable = "elicitation" | "elicitation.url" | "sampling" | "roots";
+
+/** What a person made of a form. The content is as its schemas say. */
+export type Elicited<Input extends z.ZodRawShape> =
+  | { readonly action: "accept"; readonly content: z.output<z.ZodObject<Input>> }
+  | { readonly action: "decline" | "cancel" };
+
+/** What a client's model is asked. Further keys of MCP's `sampling/createMessage` pass as they are. */
+export type SampleRequest = {
+  readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: ToolContent }[];
+  readonly maxTokens: number;
+  readonly systemPrompt?: string;
+  readonly [key: string]: unknown;
+};
+const Sample = z.looseObject({ role: z.enum(["user", "assistant"]), content: z.unknown(), model: z.string() });
+export type Sample = z.infer<typeof Sample>;
+
+const Roots = z.object({ roots: z.array(z.object({ uri: z.string(), name: z.string().optional() })) });
+export type Root = z.infer<typeof Roots>["roots"][number];
+
+const Answer = z.object({ action: z.enum(["accept", "decline", "cancel"]), content: z.record(z.string(), z.unknown()).nullish() });
+
+/** The client that made a call, as far as the call may speak with it while it runs. Outside a call nobody listens. */
+export type CallClient = {
+  /** Whether it declared that it can be asked. What it can't be asked rejects. */
+  can(what: Askable): boolean;
+  /** Tells how far the call is, if the client wants to know. Only values that rise are sent. */
+  progress(progress: number, more?: { readonly total?: number; readonly message?: string }): Promise<void>;
+  /** Sends a log line, if the client wants lines of this level. */
+  log(level: LogLevel, data: unknown): Promise<void>;
+  /** Asks the client's person to fill in a form: texts, numbers, booleans and choices. */
+  elicit<Input extends z.ZodRawShape>(form: { readonly message: string; readonly input: Input }): Promise<Elicited<Input>>;
+  /** Asks the client's person to open an address, for what must not pass through the client. */
+  openUrl(page: { readonly message: string; readonly url: string }): Promise<"accept" | "decline" | "cancel">;
+  /** Asks the client's model. */
+  sample(request: SampleRequest): Promise<Sample>;
+  /** Asks which folders and addresses the client works on. */
+  roots(): Promise<readonly Root[]>;
+};
+
+/** What a call does with its client over the line that its era has. */
+export function callClient(line: ClientLine): CallClient {
+  let reached = Number.NEGATIVE_INFINITY;
+  const ask = (what: Askable, method: string, params: JsonObject) => {
+    return declares(line.capabilities, what) ? line.ask(method, params) : Promise.reject(new MissingCapability(required(what)));
+  };
+  return {
+    can: (what) => declares(line.capabilities, what),
+    async progress(progress, more = {}) {
+      const progressToken = line.progressToken();
+      if (progressToken === undefined || progress <= reached) return;
+      reached = progress;
+      await line.notify("notifications/progress", { progressToken, progress, ...more });
+    },
+    async log(level, data) {
+      const least = line.logLevel();
+      if (least === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return;
+      await line.notify("notifications/message", { level, data });
+    },
+    async elicit({ message, input }) {
+      const requestedSchema = formSchema(`the form ${JSON.stringify(message)}`, input);
+      const answer = read("form", Answer, await ask("elicitation", "elicitation/create", { mode: "form", message, requestedSchema }));
+      if (answer.action !== "accept") return { action: answer.action };
+      return { action: "accept", content: read("form", z.object(input), answer.content ?? {}) };
+    },
+    async openUrl({ message, url }) {
+      return read("page", Answer, await ask("elicitation.url", "elicitation/create", { mode: "url", message, url })).action;
+    },
+    sample: async (request) => read("model", Sample, await ask("sampling", "sampling/createMessage", { ...request })),
+    roots: async () => read("roots", Roots, await ask("roots", "roots/list", {})).roots,
+  };
+}
+
+function read<Schema extends z.ZodType>(what: string, schema: Schema, answer: unknown): z.output<Schema> {
+  const checked = schema.safeParse(answer);
+  if (!checked.success) throw new Error(`the client's answer (${what}) isn't what was asked for: ${issuesText(checked.error)}`);
+  return checked.data;
+}
+
+/** A client that declares elicitation and no mode takes forms (MCP 2025-11-25, elicitation). */
+function declares(capabilities: JsonObject, what: Askable): boolean {
+  const elicitation = capabilities["elicitation"];
+  if (what === "elicitation.url") return isJsonObject(elicitation) && isJsonObject(elicitation["url"]);
+  if (what === "elicitation") {
+    return isJsonObject(elicitation) && (isJsonObject(elicitation["form"]) || elicitation["url"] === undefined);
+  }
+  return isJsonObject(capabilities[what]);
+}
+
+function required(what: Askable): JsonObject {
+  return what === "elicitation.url" ? { elicitation: { url: {} } } : { [what]: {} };
+}

@@ -1,0 +1,18 @@
+/** The most values that a completion may hold (MCP, completion). */
+const MAX_VALUES = 100;
+
+/** Proposes values for an argument of which `typed` is the beginning; `given` are the other arguments so far. */
+export type Complete = (typed: string, given: Readonly<Record<string, string>>) => readonly string[] | Promise<readonly string[]>;
+export type Completions = { readonly [argument: string]: Complete | undefined };
+
+/** A completion as MCP answers it; of an argument that none is offered for, an empty one. */
+export async function completion(
+  offered: Completions | undefined,
+  argument: string,
+  typed: string,
+  given: Readonly<Record<string, string>>,
+) {
+  const complete = offered !== undefined && Object.hasOwn(offered, argument) ? offered[argument] : undefined;
+  const values = (await complete?.(typed, given)) ?? [];
+  return { values: values.slice(0, MAX_VALUES), total: values.length, hasMore: values.length > MAX_VALUES };
+}
