@@ -305,6 +305,32 @@ describe("files that change while they are written", () => {
   });
 });
 
+test("B8.4 an image's version that something removes meanwhile ends the run, with what to do", async () => {
+  using folder = temporaryFolder(SUITE);
+  const store = memoryStore();
+  await make({ folder: folder.path, store });
+  writeTree(folder.path, { "envs/items/server.ts": EDITED });
+  const planned = await plan({ folder: folder.path, store });
+  const id = `${planned.bundle.idRoot}/shop__backend_image`;
+  store.onWrite((key) => {
+    if (key.includes("/attempts/") && key.includes("-items-env-image-"))
+      void store.objects.remove(`records/artifact/${encodedId(id)}/1.json`);
+  });
+  const made = materialize(planned, {
+    store,
+    emit: () => {},
+    builder: null,
+    buildsAtOnce: 1,
+    runId: "r",
+    signal: new AbortController().signal,
+  });
+  await expect(made).rejects.toMatchObject({
+    message: `envs/shop (Dockerfile.backend image): v1 of ${id} is gone from the store`,
+    why: "it was there when it was decided about, so something else has removed it meanwhile",
+    next: "run the bundle again, which plans anew",
+  });
+});
+
 test("B8.4 a version that something else takes meanwhile ends the run, with what to do", async () => {
   using folder = temporaryFolder(SUITE);
   const store = memoryStore();

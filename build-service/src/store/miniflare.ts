@@ -2,6 +2,7 @@ import type { Buffer } from "node:buffer";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Miniflare } from "miniflare";
+import { withRetry } from "./retry.ts";
 
 /** The names that `wrangler.toml` gives the same two: a record written here is served at once under `wrangler dev`. */
 const KV_NAMESPACE_ID = "agent-env-records";
@@ -38,8 +39,23 @@ export type Kv = {
 
 export type Bindings = { readonly bucket: R2; readonly namespace: Kv; close(): Promise<void> };
 
-/** Miniflare's R2 and KV over the files in `persistPath`, in a workerd that ends with this process. */
-export async function startMiniflare(persistPath: string): Promise<Bindings> {
+/** workerd gives up its start when another process writes one of the files that it opens. */
+const START = {
+  tries: 10,
+  isRetryable: (error: unknown) => /SQLITE_BUSY/.test(String(error)),
+  firstPauseMs: 50,
+  longestPauseMs: 2_000,
+};
+
+/**
+ * Miniflare's R2 and KV over the files in `persistPath`, in a workerd that ends with this process. Throws Miniflare's error when
+ * it can't be started.
+ */
+export function startMiniflare(persistPath: string): Promise<Bindings> {
+  return withRetry(START, () => start(persistPath));
+}
+
+async function start(persistPath: string): Promise<Bindings> {
   const require = createRequire(import.meta.url);
   process.env["AGENT_ENV_WORKERD"] ??= createRequire(require.resolve("miniflare"))("workerd").default as string;
   process.env["MINIFLARE_WORKERD_PATH"] = fileURLToPath(new URL("workerd.sh", import.meta.url));
@@ -70,7 +86,12 @@ export async function startMiniflare(persistPath: string): Promise<Bindings> {
     ],
   });
   removeItsHandlers();
-  await miniflare.ready;
+  try {
+    await miniflare.ready;
+  } catch (error) {
+    await miniflare.dispose();
+    throw error;
+  }
   return { ...(await bindingsOf(miniflare)), close: () => miniflare.dispose() };
 }
 

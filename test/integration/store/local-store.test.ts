@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLocalStore } from "../../../build-service/src/store/local.ts";
@@ -50,6 +51,33 @@ test.skipIf(process.platform !== "linux")("workerd ends with the process that op
   await until("workerd ended", 5_000, () => workerds.every(hasEnded));
   rmSync(folder, { recursive: true });
 });
+
+test.skipIf(process.platform !== "linux")(
+  "B8.5 a first write waits while another process holds the store's files",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "agent-env-held-"));
+    const first = await openLocalStore(folder, "write");
+    await first.objects.put("a", "1");
+    await first.close();
+    const holder = new DatabaseSync(join(folder, "v3/r2/miniflare-R2BucketObject/metadata.sqlite"));
+    holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; CREATE TABLE held (x); DROP TABLE held; COMMIT;");
+
+    const second = await openLocalStore(folder, "write");
+    const before = new Set(childrenOf(process.pid));
+    const started = new Set<string>();
+    const writing = second.objects.put("a", "2");
+    await until("workerd tried again", 30_000, () => {
+      for (const pid of childrenOf(process.pid)) if (!before.has(pid)) started.add(pid);
+      return started.size > 1;
+    });
+    holder.close();
+    await writing;
+    expect(Buffer.from((await second.objects.get("a"))?.bytes ?? []).toString()).toBe("2");
+    await second.close();
+    rmSync(folder, { recursive: true });
+  },
+  60_000,
+);
 
 function childrenOf(pid: number): string[] {
   return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && parentOf(entry) === String(pid));
