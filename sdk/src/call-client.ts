@@ -1,11 +1,14 @@
 import { isJsonObject, issuesText, type JsonObject, LOG_LEVELS } from "@agent-env/protocol";
 import { z } from "zod";
-import { type ClientLine, type LogLevel, MissingCapability } from "./client-line.ts";
+import { type ClientLine, type LogLevel, MissingCapability, type Question } from "./client-line.ts";
 import { formSchema } from "./json-schema.ts";
 import type { ToolContent } from "./tool-result.ts";
 
 /** What may be asked of a client, if it declared so. */
 export type Askable = "elicitation" | "elicitation.url" | "sampling" | "roots";
+
+/** What a question is called where a client sees several at once. Made if it is left out. */
+type Keyed = { readonly key?: string };
 
 /** What a person made of a form. The content is as its schemas say. */
 export type Elicited<Input extends z.ZodRawShape> =
@@ -13,7 +16,7 @@ export type Elicited<Input extends z.ZodRawShape> =
   | { readonly action: "decline" | "cancel" };
 
 /** What a client's model is asked. Further keys of MCP's `sampling/createMessage` pass as they are. */
-export type SampleRequest = {
+export type SampleRequest = Keyed & {
   readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: ToolContent }[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
@@ -36,9 +39,9 @@ export type CallClient = {
   /** Sends a log line, if the client wants lines of this level. */
   log(level: LogLevel, data: unknown): Promise<void>;
   /** Asks the client's person to fill in a form: texts, numbers, booleans and choices. */
-  elicit<Input extends z.ZodRawShape>(form: { readonly message: string; readonly input: Input }): Promise<Elicited<Input>>;
+  elicit<Input extends z.ZodRawShape>(form: Keyed & { readonly message: string; readonly input: Input }): Promise<Elicited<Input>>;
   /** Asks the client's person to open an address, for what must not pass through the client. */
-  openUrl(page: { readonly message: string; readonly url: string }): Promise<"accept" | "decline" | "cancel">;
+  openUrl(page: Keyed & { readonly message: string; readonly url: string }): Promise<"accept" | "decline" | "cancel">;
   /** Asks the client's model. */
   sample(request: SampleRequest): Promise<Sample>;
   /** Asks which folders and addresses the client works on. */
@@ -48,8 +51,8 @@ export type CallClient = {
 /** What a call does with its client over the line that its era has. */
 export function callClient(line: ClientLine): CallClient {
   let reached = Number.NEGATIVE_INFINITY;
-  const ask = (what: Askable, method: string, params: JsonObject) => {
-    return declares(line.capabilities, what) ? line.ask(method, params) : Promise.reject(new MissingCapability(required(what)));
+  const ask = (what: Askable, question: Question) => {
+    return declares(line.capabilities, what) ? line.ask(question) : Promise.reject(new MissingCapability(required(what)));
   };
   return {
     can: (what) => declares(line.capabilities, what),
@@ -64,17 +67,21 @@ export function callClient(line: ClientLine): CallClient {
       if (least === undefined || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return;
       await line.notify("notifications/message", { level, data });
     },
-    async elicit({ message, input }) {
+    async elicit({ message, input, key }) {
       const requestedSchema = formSchema(`the form ${JSON.stringify(message)}`, input);
-      const answer = read("form", Answer, await ask("elicitation", "elicitation/create", { mode: "form", message, requestedSchema }));
+      const params = { mode: "form", message, requestedSchema };
+      const answer = read("form", Answer, await ask("elicitation", { method: "elicitation/create", params, key }));
       if (answer.action !== "accept") return { action: answer.action };
       return { action: "accept", content: read("form", z.object(input), answer.content ?? {}) };
     },
-    async openUrl({ message, url }) {
-      return read("page", Answer, await ask("elicitation.url", "elicitation/create", { mode: "url", message, url })).action;
+    async openUrl({ message, url, key }) {
+      const params = { mode: "url", message, url };
+      return read("page", Answer, await ask("elicitation.url", { method: "elicitation/create", params, key })).action;
     },
-    sample: async (request) => read("model", Sample, await ask("sampling", "sampling/createMessage", { ...request })),
-    roots: async () => read("roots", Roots, await ask("roots", "roots/list", {})).roots,
+    async sample({ key, ...params }) {
+      return read("model", Sample, await ask("sampling", { method: "sampling/createMessage", params, key }));
+    },
+    roots: async () => read("roots", Roots, await ask("roots", { method: "roots/list", params: {} })).roots,
   };
 }
 

@@ -6,6 +6,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** How long a client's person may take to answer. */
 export const ANSWER_BUDGET_MS = 600_000;
 
+/** What a client is asked. With a key a modern client sees it under that name, else under one that is made. */
+export type Question = { readonly method: string; readonly params: JsonObject; readonly key?: string };
+
 /** How a running call reaches the client that made it. Each protocol era has its own way. */
 export type ClientLine = {
   /** Aborted when the client cancels the call. */
@@ -19,7 +22,7 @@ export type ClientLine = {
   /** Sends a notification along with the call's answer. */
   notify(method: string, params: JsonObject): Promise<void>;
   /** Asks the client, and waits for the answer. Rejects when none came, or the client answered with an error. */
-  ask(method: string, params: JsonObject): Promise<unknown>;
+  ask(question: Question): Promise<unknown>;
 };
 
 /** The line of what runs outside a call: nobody listens, nobody can be asked. */
@@ -29,7 +32,7 @@ export const NO_LINE: ClientLine = {
   progressToken: () => undefined,
   logLevel: () => undefined,
   notify: () => Promise.resolve(),
-  ask: (method) => Promise.reject(new Error(`${method}: there is no client to ask outside a call`)),
+  ask: ({ method }) => Promise.reject(new Error(`${method}: there is no client to ask outside a call`)),
 };
 
 /**

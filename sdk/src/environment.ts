@@ -8,7 +8,7 @@ import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensi
 import { McpContent } from "./mcp/content.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
 import { loadMcpPackages, requireMcpPackages } from "./mcp/packages.ts";
-import type { Place } from "./place.ts";
+import { isLoopback, type Place } from "./place.ts";
 import { type PromptDefinition, Prompts } from "./prompts.ts";
 import { type ResourceDefinition, Resources, type ResourceTemplateDefinition } from "./resources.ts";
 import { listen, type Serving } from "./serve.ts";
@@ -31,6 +31,7 @@ export abstract class Environment {
   readonly #verbs = new Map<string, Map<string, ExtensionRoute["answer"]>>();
   #data: DataHandlers = {};
   #mcp: Promise<McpEndpoint> | undefined;
+  #isLocal = false;
 
   constructor(card: CardDeclaration = {}) {
     this.name = environmentName(card, new.target.name);
@@ -136,12 +137,11 @@ export abstract class Environment {
   };
 
   /** Listens, and ends cleanly on SIGTERM and SIGINT: calls in flight are answered, then the process exits. */
-  async serve(place: Partial<Place> = {}): Promise<Serving> {
+  async serve(given: Partial<Place> = {}): Promise<Serving> {
+    const place = { ...this.place(), ...given };
+    this.#isLocal = isLoopback(place.host);
     const mcp = this.servesMcp() ? await this.#endpoint() : undefined;
-    return await listen(
-      { ...this.place(), ...place },
-      { name: this.name, fetch: this.fetch, closing: async () => await mcp?.endIdleStreams() },
-    );
+    return await listen(place, { name: this.name, fetch: this.fetch, closing: async () => await mcp?.endIdleStreams() });
   }
 
   #addRoutes(): void {
@@ -153,7 +153,7 @@ export abstract class Environment {
     app.all(DATA_PLANE_PATH, methodNotAllowed("POST"));
     const mcp = mcpPath(this.#declaration);
     app.on("ALL", [mcp, `${mcp}/`], async (c) => {
-      return this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw) : c.notFound();
+      return this.servesMcp() ? await (await this.#endpoint()).handle(c.req.raw, { localOnly: this.#isLocal }) : c.notFound();
     });
     app.onError((error, c) => {
       console.error(`${c.req.method} ${c.req.path} failed:`, error);

@@ -30,7 +30,7 @@ describe("what JavaScript can get wrong is refused before anything is served", (
 
   test("a handler that is none", () => {
     // @ts-expect-error a handler is a function
-    expect(refusal(() => env().prompt("plan", { run: "later" }))).toEqual({
+    expect(refusal(() => env().prompt("plan", { description: "Plans.", run: "later" }))).toEqual({
       what: 'prompt "plan" has no handler',
       why: "run is string, and must be a function",
       next: "write run: (args, context) => …",

@@ -41,6 +41,11 @@ export function portOf(server: Server): number | undefined {
   return typeof address === "object" ? address?.port : undefined;
 }
 
+/** Whether only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\./.test(host);
+}
+
 /** A listening address as a client on this machine writes it. */
 export function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::" || host === "") return "127.0.0.1";

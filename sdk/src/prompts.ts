@@ -16,7 +16,7 @@ export type PromptMessage = { readonly role: "user" | "assistant"; readonly cont
 
 export type PromptDefinition<Input extends z.ZodRawShape = NoInput> = {
   readonly title?: string;
-  readonly description?: string;
+  readonly description: string;
   /** The arguments, one schema each. MCP sends texts: they are converted to numbers, booleans and times where those are declared. */
   readonly input?: Input;
   /** Values to propose for an argument that is being typed. */
@@ -30,10 +30,10 @@ type Messages = string | readonly PromptMessage[];
 export type ListedPrompt = {
   readonly name: string;
   readonly title?: string;
-  readonly description?: string;
+  readonly description: string;
   readonly arguments: readonly { readonly name: string; readonly description?: string; readonly required: boolean }[];
 };
-export type PromptBody = { readonly description?: string; readonly messages: readonly PromptMessage[] };
+export type PromptBody = { readonly description: string; readonly messages: readonly PromptMessage[] };
 
 type Prompt = {
   readonly listed: ListedPrompt;
@@ -95,7 +95,7 @@ function listedPrompt<Input extends z.ZodRawShape>(name: string, definition: Pro
   return {
     name,
     ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    description,
     arguments: Object.entries(properties).map(([argument, { description: about }]) => ({
       name: argument,
       ...(about === undefined ? {} : { description: about }),
@@ -119,6 +119,6 @@ function getterOf<Input extends z.ZodRawShape>(definition: PromptDefinition<Inpu
     const returned = await definition.run(read.data, context);
     const messages: readonly PromptMessage[] =
       typeof returned === "string" ? [{ role: "user", content: { type: "text", text: returned } }] : returned;
-    return { ...(description === undefined ? {} : { description }), messages };
+    return { description, messages };
   };
 }

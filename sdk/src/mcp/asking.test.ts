@@ -125,7 +125,7 @@ describe.each(ERAS)("N6 a tool asks a client of the %s era", (era) => {
       const answer = await client.elicit({ message: "Who?", input: { name: z.string() } });
       return answer.action === "accept" ? answer.content.name : "";
     };
-    const env = asking(() => "").prompt("hello", { run: async (_args, context) => `Hello ${await ask(context)}` });
+    const env = asking(() => "").prompt("hello", { description: "Greets.", run: async (_args, context) => `Hello ${await ask(context)}` });
     env.resource("items://who", { name: "who", read: ask });
     const client = await clientOf(await served(env), era, { form: () => ({ action: "accept", content: { name: "Ada" } }) });
     expect((await client.getPrompt({ name: "hello" })).messages).toMatchObject([{ content: { text: "Hello Ada" } }]);

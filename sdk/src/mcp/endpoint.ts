@@ -31,11 +31,25 @@ export class McpEndpoint {
     this.#listens = handler(this.#modern.bus);
   }
 
-  async handle(request: Request): Promise<Response> {
+  /**
+   * Answers a request. With `localOnly` those whose `Host` or `Origin` isn't this machine are 403: a page of somebody's that a
+   * browser here shows must not reach it (DNS rebinding).
+   */
+  async handle(request: Request, { localOnly }: { readonly localOnly: boolean }): Promise<Response> {
+    const foreign = localOnly ? this.#foreign(request) : undefined;
+    if (foreign !== undefined) return foreign;
     const limit = { maxRequestBodySize: MAX_MESSAGE_BYTES };
     if (await this.#packages.modern.isLegacyRequest(request, undefined, limit)) return await this.#legacy.handle(request);
     const listens = request.headers.get(METHOD_HEADER) === "subscriptions/listen";
     return await (listens ? this.#listens : this.#modern).fetch(request);
+  }
+
+  #foreign(request: Request): Response | undefined {
+    const { modern } = this.#packages;
+    return (
+      modern.hostHeaderValidationResponse(request, modern.localhostAllowedHostnames()) ??
+      modern.originValidationResponse(request, modern.localhostAllowedOrigins())
+    );
   }
 
   /** Tells all who listen that the list of tools reads differently now. */

@@ -17,7 +17,7 @@ function asked<T>(outcome: Outcome<T>): { state: string; keys: string[] } {
   if ("result" in outcome) throw new Error(`it ended: ${JSON.stringify(outcome.result)}`);
   return { state: outcome.state, keys: [...outcome.questions.keys()] };
 }
-const askOnce = async (line: ClientLine) => await line.ask("elicitation/create", form);
+const askOnce = async (line: ClientLine) => await line.ask({ method: "elicitation/create", params: form });
 
 describe("a call that waits for an answer", () => {
   test("is told what it asked for, and its questions have keys of their own in every round", async () => {
@@ -28,6 +28,20 @@ describe("a call that waits for an answer", () => {
     expect([first.keys, second.keys]).toEqual([["question-1"], ["question-2"]]);
     expect(second.state).not.toBe(first.state);
     expect(await held.take(turn(second.state, { "question-2": { b: 2 } }), exchange(), twice)).toEqual({ result: [{ a: 1 }, { b: 2 }] });
+  });
+
+  test("may name its questions, each once at a time", async () => {
+    const held = new HeldCalls<unknown>();
+    const question = { method: "elicitation/create", params: form, key: "name" };
+    const work = async (line: ClientLine) => await Promise.allSettled([line.ask(question), line.ask(question)]);
+    const { state, keys } = asked(await held.take(turn(), exchange(), work));
+    expect(keys).toEqual(["name"]);
+    expect(await held.take(turn(state, { name: { a: 1 } }), exchange(), work)).toEqual({
+      result: [
+        { status: "fulfilled", value: { a: 1 } },
+        { status: "rejected", reason: new Error('the question "name" is open already') },
+      ],
+    });
   });
 
   test("asks again what was left out", async () => {
@@ -65,8 +79,8 @@ describe("a call that waits for an answer", () => {
     const held = new HeldCalls<unknown>(1);
     const ended = Promise.withResolvers<unknown>();
     const work = async (line: ClientLine) => {
-      const answers = await Promise.allSettled([askOnce(line), line.ask("roots/list", {})]);
-      ended.resolve([answers, line.signal.aborted, await line.ask("roots/list", {}).catch(String)]);
+      const answers = await Promise.allSettled([askOnce(line), line.ask({ method: "roots/list", params: {} })]);
+      ended.resolve([answers, line.signal.aborted, await line.ask({ method: "roots/list", params: {} }).catch(String)]);
     };
     const { state } = asked(await held.take(turn(), exchange(), work));
     expect(await ended.promise).toEqual([

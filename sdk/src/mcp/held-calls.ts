@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { isJsonObject, type JsonObject } from "@agent-env/protocol";
-import { ANSWER_BUDGET_MS, type ClientLine, type LogLevel } from "../client-line.ts";
+import { ANSWER_BUDGET_MS, type ClientLine, type LogLevel, type Question } from "../client-line.ts";
 import { followRequests } from "../context.ts";
 import { InvalidParams } from "./failure.ts";
 
@@ -25,7 +25,6 @@ export type Turn = {
   readonly responses: JsonObject;
 };
 
-export type Question = { readonly method: string; readonly params: JsonObject };
 /** A call's result, or what the client is asked first. */
 export type Outcome<T> = { readonly result: T } | { readonly questions: ReadonlyMap<string, Question>; readonly state: string };
 
@@ -94,7 +93,7 @@ class HeldCall<T> {
       progressToken: () => this.#exchange?.progressToken,
       logLevel: () => this.#exchange?.logLevel,
       notify: async (method, params) => await this.#exchange?.notify(method, params),
-      ask: (method, params) => this.#ask({ method, params }),
+      ask: (question) => this.#ask(question),
     };
     // The first turn sets the exchange before the work runs.
     this.#result = Promise.resolve().then(() => work(line));
@@ -144,7 +143,9 @@ class HeldCall<T> {
   #ask(question: Question): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     if (this.#cancelled.signal.aborted) return Promise.reject(this.#cancelled.signal.reason);
-    this.#open.set(`question-${++this.#questionsSoFar}`, { ...question, answer: resolve, fail: reject });
+    const key = question.key ?? `question-${++this.#questionsSoFar}`;
+    if (this.#open.has(key)) return Promise.reject(new Error(`the question ${JSON.stringify(key)} is open already`));
+    this.#open.set(key, { ...question, answer: resolve, fail: reject });
     this.#asked.resolve();
     return promise;
   }

@@ -108,7 +108,7 @@ function lineOf({ types }: McpPackages, server: Server, extra: Extra, level: () 
     progressToken: () => extra._meta?.progressToken,
     logLevel: level,
     notify: async (method, params) => await extra.sendNotification(types.ServerNotificationSchema.parse({ method, params })),
-    async ask(method, params) {
+    async ask({ method, params }) {
       // Revision 2025-11-25 names a page by an id besides; later ones don't.
       const named = params["mode"] === "url" ? { ...params, elicitationId: randomUUID() } : params;
       const request = types.ServerRequestSchema.parse({ method, params: named });

@@ -1,13 +1,13 @@
 import { isJsonObject, LOG_LEVEL_META_KEY, LOG_LEVELS, PROTOCOL_VERSION, SESSION_META_KEY } from "@agent-env/protocol";
 import type { InputRequiredResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
-import { type ClientLine, MissingCapability } from "../client-line.ts";
+import { type ClientLine, MissingCapability, type Question } from "../client-line.ts";
 import { type Caller, callerOf, currentHeaders } from "../context.ts";
 import type { PromptBody } from "../prompts.ts";
 import type { ResourceContents } from "../resources.ts";
 import type { ToolResultBody } from "../tool-result.ts";
 import type { McpCall, McpContent } from "./content.ts";
 import { InvalidParams, UnknownResource } from "./failure.ts";
-import { type Exchange, HeldCalls, type Outcome, type Question } from "./held-calls.ts";
+import { type Exchange, HeldCalls, type Outcome } from "./held-calls.ts";
 import type { McpPackages } from "./packages.ts";
 
 /** What may ask its client, by method: the calls that wait for an answer. They outlive the requests. */
