@@ -5,6 +5,7 @@ import { type Admission, Gate } from "./auth/gate.ts";
 import type { Deployment } from "./deployment/deployment.ts";
 import { Step } from "./deployment/step.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
+import type { Watched } from "./observe/watched.ts";
 import { Bytes } from "./proxy/bytes.ts";
 import { replyError } from "./proxy/forward.ts";
 import { GuardedService } from "./proxy/guard.ts";
@@ -38,17 +39,25 @@ export class Gateway {
 
   /** Answers a request; `app` those of all other routes than `/mcp`, `/svc` and `/website`. */
   async handle(request: In, answer: Out, app: App): Promise<void> {
+    const { host } = this.deployment;
+    if (host.observer === undefined) return await this.#handle(request, answer, app);
+    await host.observer.watch(request, host, (watched) => this.#handle(request, watched.over(answer), app, watched));
+  }
+
+  async #handle(request: In, answer: Out, app: App, watched?: Watched): Promise<void> {
     const view = this.deployment.view();
     const to = route(view, request);
+    watched?.routed(to, view);
     if (repliedPreflight(view, to, request, answer)) return;
     const { pages, clockKey } = this.deployment;
     const gate = this.#gate(view);
     const out = readable(view, to, request, answer);
     const hasKey = to.to === "app" && (await clockKey.opens(request));
     const admission = hasKey ? { caller: anyone() } : await gate.admit({ view, need: to.need, request, pages });
+    if ("caller" in admission) watched?.admitted(admission.caller);
     if (to.to === "mcp") await this.#mcp.handle(request, admission, answer);
     else if (!("caller" in admission)) replyUnadmitted(admission, request, out);
-    else if (to.to === "app") await app({ ...admission, fields: () => corsFields(view, request) });
+    else if (to.to === "app") await app({ ...admission, fields: (status) => headOf(view, request, status, watched) });
     else if (to.to === "service" && to.guarded) await this.#guard.handle(view, { ...to, ...admission }, request, out);
     else await serveBytes(this.#bytes, view, { ...to, ...admission }, request, out);
   }
@@ -69,6 +78,11 @@ export function gates(now: () => number = Date.now): (view: View) => Gate {
 export function isBytes(to: Route, view: View, request: In): boolean {
   if (to.to === "site") return request.wantsUpgrade || view.sites.get(to.site)?.isWatched !== true;
   return to.to === "refused" || to.to === "redirect" || (to.to === "service" && !to.guarded);
+}
+
+/** What an answer of the app holds besides: whom a browser lets read it, and what it took. */
+function headOf(view: View, request: In, status: number, watched: Watched | undefined): readonly Field[] {
+  return [...corsFields(view, request), ...(watched?.answered(status) ?? [])];
 }
 
 function isMcp({ path }: In): boolean {

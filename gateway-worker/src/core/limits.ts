@@ -38,6 +38,13 @@ export const LIMITS = {
   toolCallTimeoutMs: limit("GATEWAY_TOOL_CALL_TIMEOUT_S", 600, "s", "a server's silence during a call", "an error result `timeout`"),
   inputWaitMs: limit("GATEWAY_INPUT_WAIT_S", 600, "s", "a client's answer to what a server asks", "the server gets an error"),
   proxyIdleMs: limit("GATEWAY_PROXY_IDLE_S", 3_600, "s", "a server's silence on `/svc` and `/website`", "502, or the body is cut"),
+  maxQueuedSpans: limit(
+    "GATEWAY_MAX_QUEUED_SPANS",
+    2_048,
+    "",
+    "spans that wait for the collector",
+    "new ones are dropped; `/state` counts them",
+  ),
   endedKeptMs: limit("GATEWAY_ENDED_KEPT_S", 604_800, "s", "an ended deployment's memory, at the edge", "it is dropped"),
 } as const satisfies Readonly<Record<string, Limit>>;
 

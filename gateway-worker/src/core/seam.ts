@@ -1,4 +1,5 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
+import type { Observer } from "./observe/observer.ts";
 
 /** A header field. Names are in lower case; repeated fields are repeated entries. */
 export type Field = readonly [name: string, value: string];
@@ -169,6 +170,8 @@ export interface Host {
   readonly changes?: Changelog;
   /** Where a copy of the trajectory goes. */
   readonly copyTo?: TrajectoryCopy;
+  /** What watches requests, where somebody wants to know of them. */
+  readonly observer?: Observer;
   /** A line for whoever runs the gateway. */
   log(line: string): void;
 }

@@ -1,19 +1,30 @@
 import { UserError } from "@agent-env/protocol";
 import { LIMITS, type Limit, type Limits } from "./limits.ts";
+import { type Telemetry, telemetryFrom } from "./observe/telemetry.ts";
 
 /** What an operator may set, on both hosts under the same names. Times are in milliseconds. */
 export type Settings = Limits & {
   /** Whether tools and prompts are listed under their servers' own names, or with the server's name before them. */
   readonly toolNames: "plain" | "qualified";
   readonly allowedOrigins: readonly string[];
+  /** Whether answers tell callers who may know it how long they took. */
+  readonly serverTiming: boolean;
+  /** Where spans are sent; null: nowhere. */
+  readonly telemetry: Telemetry | null;
 };
 
 /** Variables, and on Workers other bindings too. */
 type Environment = Readonly<Record<string, unknown>>;
 
-/** The settings of `GATEWAY_…` variables, or their defaults. Throws a `UserError` that names the variable. */
+/** The settings of `GATEWAY_…` and `OTEL_…` variables, or their defaults. Throws a `UserError` that names the variable. */
 export function settingsFrom(env: Environment): Settings {
-  return { ...limitsFrom(env), toolNames: toolNames(env), allowedOrigins: listOf(textIn(env, "GATEWAY_ALLOWED_ORIGINS")) };
+  return {
+    ...limitsFrom(env),
+    toolNames: oneOf(env, "GATEWAY_TOOL_NAMES", ["plain", "qualified"]),
+    allowedOrigins: listOf(textIn(env, "GATEWAY_ALLOWED_ORIGINS")),
+    serverTiming: oneOf(env, "GATEWAY_SERVER_TIMING", ["off", "on"]) === "on",
+    telemetry: telemetryFrom((name) => textIn(env, name)),
+  };
 }
 
 function limitsFrom(env: Environment): Limits {
@@ -36,6 +47,7 @@ function limitsFrom(env: Environment): Limits {
     inputWaitMs: value(LIMITS.inputWaitMs),
     proxyIdleMs: value(LIMITS.proxyIdleMs),
     endedKeptMs: value(LIMITS.endedKeptMs),
+    maxQueuedSpans: value(LIMITS.maxQueuedSpans),
   };
 }
 
@@ -52,14 +64,16 @@ function textIn(env: Environment, name: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-function toolNames(env: Environment): "plain" | "qualified" {
-  const text = textIn(env, "GATEWAY_TOOL_NAMES");
-  if (text === "" || text === "plain") return "plain";
-  if (text === "qualified") return text;
+/** A word of two; the first is the default. */
+function oneOf<Word extends string>(env: Environment, variable: string, words: readonly [Word, Word]): Word {
+  const text = textIn(env, variable);
+  const [fallback, other] = words;
+  const word = text === "" ? fallback : words.find((each) => each === text);
+  if (word !== undefined) return word;
   throw new UserError({
-    what: `GATEWAY_TOOL_NAMES: ${JSON.stringify(text)}`,
-    why: "it is neither plain nor qualified",
-    next: "leave it out for plain",
+    what: `${variable}: ${JSON.stringify(text)}`,
+    why: `it is neither ${fallback} nor ${other}`,
+    next: `leave it out for ${fallback}`,
   });
 }
 

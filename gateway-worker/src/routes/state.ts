@@ -11,6 +11,7 @@ export function stateRoute(deployment: Deployment): Hono {
   app.get("/state", async (context) => {
     const { tools, prompts, resources } = await deployment.freshCatalogue({ kinds: LIST_KINDS });
     const own = deployment.ownTools();
+    const exporter = deployment.host.observer?.exporter;
     const servers = deployment.serving().map(({ name, mcp }) => ({ name, tools: (mcp.base.last("tools")?.items ?? []).map(shownTool) }));
     return context.json({
       mcp_servers: [...(own.length === 0 ? [] : [{ name: GATEWAY_SOURCE, tools: own.map(shownTool) }]), ...servers],
@@ -20,6 +21,7 @@ export function stateRoute(deployment: Deployment): Hono {
       ...(prompts.clashes.size === 0 ? {} : { prompt_name_clashes: Object.fromEntries(prompts.clashes) }),
       ...(resources.clashes.size === 0 ? {} : { resource_uri_clashes: Object.fromEntries(resources.clashes) }),
       servers: deployment.backings.map(serverState),
+      ...(exporter == null ? {} : { spans: exporter.exported }),
     });
   });
   return app;

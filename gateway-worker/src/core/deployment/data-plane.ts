@@ -13,8 +13,9 @@ import {
   receivedJson,
 } from "@agent-env/protocol";
 import { BodyTooLarge, textOf } from "../body.ts";
+import { watchedExchange } from "../observe/http-call.ts";
 import { HOPS_FIELD } from "../route.ts";
-import { Fault, type Field } from "../seam.ts";
+import { Fault, type Field, type UpRequest } from "../seam.ts";
 import { timeFields } from "../universe-time.ts";
 import { serviceKey } from "../view.ts";
 import { type Backing, ownOrigins } from "./backing.ts";
@@ -139,8 +140,9 @@ export class DataPlane {
       [HOPS_FIELD, "1"],
       ...timeFields(clock.written()),
     ];
+    const request: UpRequest = { method: "POST", url: target.url, headers, body, idleMs: LOAD_MS };
     try {
-      const response = await host.upstream({ method: "POST", url: target.url, headers, body, idleMs: LOAD_MS }).response;
+      const response = await watchedExchange(host.observer, request, (sent) => host.upstream(sent)).response;
       const text = await textOf(response, settings.maxMessageBytes);
       return { status: response.status, type: response.header("content-type") ?? "application/json", body: text };
     } catch (error) {

@@ -1,5 +1,6 @@
 import { type JsonObject, receivedJson, SESSION_HEADER, VERSION_HEADER } from "@agent-env/protocol";
 import { BodyTooLarge, textOf } from "../body.ts";
+import { mcpCall } from "../observe/mcp-call.ts";
 import type { Field, Host, UpExchange, UpResponse } from "../seam.ts";
 import { BadAnswer } from "./bad-answer.ts";
 import { checkedReply, isErrorAnswer } from "./checked-reply.ts";
@@ -36,7 +37,12 @@ export type Answered = {
 };
 
 /** Posts one message and waits for its reply. Throws `Fault` and `BadAnswer`. */
-export async function exchange(host: Pick<Host, "upstream">, post: Post): Promise<Answered> {
+export function exchange(host: Pick<Host, "upstream" | "observer">, post: Post): Promise<Answered> {
+  const watched = host.observer?.current();
+  return watched === undefined ? exchanged(host, post) : mcpCall(watched, post, (traced) => exchanged(host, traced));
+}
+
+async function exchanged(host: Pick<Host, "upstream">, post: Post): Promise<Answered> {
   const deadline = new Deadline(post.silenceMs, post.signal);
   try {
     let url = post.url;

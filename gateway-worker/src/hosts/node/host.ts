@@ -1,4 +1,5 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
+import type { Observer } from "../../core/observe/observer.ts";
 import type { Changelog, Host, TrajectoryCopy } from "../../core/seam.ts";
 import { bugLine } from "../bug.ts";
 import { decode } from "../decode.ts";
@@ -13,8 +14,9 @@ export function nodeHost(parts: {
   ownUrl: () => string;
   copyTo?: TrajectoryCopy;
   changes?: Changelog;
+  observer?: Observer;
 }): Host {
-  const { record, sql, ownUrl, copyTo, changes } = parts;
+  const { record, sql, ownUrl, copyTo, changes, observer } = parts;
   const log = (line: string): void => void process.stderr.write(`${line}\n`);
   return {
     sql,
@@ -29,6 +31,7 @@ export function nodeHost(parts: {
     ownUrl,
     ...(copyTo === undefined ? {} : { copyTo }),
     ...(changes === undefined ? {} : { changes }),
+    ...(observer === undefined ? {} : { observer }),
     log,
   };
 }

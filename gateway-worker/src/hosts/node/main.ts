@@ -7,8 +7,9 @@ import { Deployment } from "../../core/deployment/deployment.ts";
 import { StartFailed, start } from "../../core/deployment/start.ts";
 import { Gateway } from "../../core/gateway.ts";
 import { settingsFrom } from "../../core/settings.ts";
-import { pause } from "../../core/timing.ts";
+import { pause, within } from "../../core/timing.ts";
 import type { HostRules } from "../../core/view.ts";
+import { observerFor } from "../observer.ts";
 import { changelogAt } from "./changelog.ts";
 import { nodeHost } from "./host.ts";
 import { runProbes } from "./probe.ts";
@@ -16,8 +17,11 @@ import { recordFrom } from "./record.ts";
 import { gatewayServer } from "./server.ts";
 import { NodeSql } from "./sql.ts";
 import { trajectoryFile } from "./trajectory-file.ts";
+import { upstream } from "./upstream.ts";
 
 const AGAIN_MS = 1_000;
+const FLUSH_MS = 2_000;
+let isStopping = false;
 
 /** Serves the one deployment that the environment names, until it is told to stop or can't start. */
 async function serve(): Promise<void> {
@@ -35,12 +39,14 @@ async function serve(): Promise<void> {
   const address = { host, port };
   const copyTo = trajectoryFile(process.env["GATEWAY_TRAJECTORY_FILE"]?.trim() ?? "");
   const changes = changelogAt(record.service_db_url ?? "", log);
+  const observer = observerFor(settings, { upstream, log });
   const parts = {
     record,
     sql,
     ownUrl: () => addressForServers(address),
     ...(copyTo === null ? {} : { copyTo }),
     ...(changes === null ? {} : { changes }),
+    ...(observer === undefined ? {} : { observer }),
   };
   const deployment = new Deployment(nodeHost(parts), settings, hosts);
   const gateway = new Gateway(deployment);
@@ -52,9 +58,18 @@ async function serve(): Promise<void> {
   const bound = server.address();
   if (typeof bound === "object" && bound !== null) address.port = bound.port;
   process.stderr.write(`gateway ${record.name}: listening on port ${address.port}\n`);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(0));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(deployment));
   await untilStarted(deployment);
   process.stderr.write(`gateway ${record.name}: ready\n`);
+}
+
+/** Spans that still wait are sent first, as far as that is soon done. A second signal finds nothing to wait for. */
+async function stop({ host }: Deployment): Promise<never> {
+  if (!isStopping && host.observer?.exporter != null) {
+    isStopping = true;
+    await within(host.observer.exporter.drain(), FLUSH_MS);
+  }
+  process.exit(0);
 }
 
 function log(line: string): void {

@@ -12,7 +12,7 @@ import type { View } from "../../core/view.ts";
 import { createApp } from "../../routes/app.ts";
 import { HeldDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
-import { workersHost } from "./host.ts";
+import { observerIn, workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
 import { edgeHosts, locate } from "./locate.ts";
 import { type RecordRead, readRecord } from "./records.ts";
@@ -50,6 +50,7 @@ type Served = {
 /** One deployment's object: the single writer of all that it remembers. */
 export class DeploymentObject extends DurableObject<Environment> {
   readonly #doors = new HeldDoors();
+  readonly #observer = observerIn(this.env);
   #served: Served | null = null;
   #record: DeploymentRecord | null = null;
   #isStarting = false;
@@ -178,6 +179,7 @@ export class DeploymentObject extends DurableObject<Environment> {
       committed: () => this.ctx.storage.sync(),
       record: () => this.#record ?? record,
       out: null,
+      observer: this.#observer,
       wakeAt: (ms) => this.#wakeAt(ms),
     });
     const deployment = new Deployment(host, settingsFrom(this.env), edgeHosts(this.env, record));

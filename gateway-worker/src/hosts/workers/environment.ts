@@ -9,4 +9,4 @@ export type Environment = {
   readonly DEFAULT_DEPLOYMENT?: string;
   /** Domains under which deployments have hosts of their own, as a comma list. */
   readonly GATEWAY_DOMAINS?: string;
-} & Readonly<Record<`GATEWAY_${string}`, string | undefined>>;
+} & Readonly<Record<`${"GATEWAY" | "OTEL"}_${string}`, string | undefined>>;

@@ -1,8 +1,8 @@
 import type { Field } from "../../core/seam.ts";
 
 /**
- * `fields` as `Headers`. A field that stands in `original` with the same values is taken from there: values are text here, but
- * may have been bytes that are no UTF-8.
+ * `fields` as `Headers`. A field that stands in `original` with the same values, or with the first of them, is taken from there:
+ * values are text here, but may have been bytes that are no UTF-8.
  */
 export function headersOf(fields: readonly Field[], original: Headers = new Headers()): Headers {
   const wanted = new Map<string, string[]>();
@@ -10,15 +10,16 @@ export function headersOf(fields: readonly Field[], original: Headers = new Head
   const headers = new Headers(original);
   for (const name of new Set(original.keys())) if (!wanted.has(name)) headers.delete(name);
   for (const [name, values] of wanted) {
-    if (isSame(original, name, values)) continue;
-    headers.delete(name);
-    for (const value of values) headers.append(name, value);
+    const kept = sameOf(original, name, values);
+    if (kept === 0) headers.delete(name);
+    for (const value of values.slice(kept)) headers.append(name, value);
   }
   return headers;
 }
 
-function isSame(original: Headers, name: string, values: readonly string[]): boolean {
-  if (name !== "set-cookie") return values.length === 1 && original.get(name) === values[0];
+/** How many of the values stand in `original`, all that there are: what comes behind them is added to these. */
+function sameOf(original: Headers, name: string, values: readonly string[]): number {
+  if (name !== "set-cookie") return original.get(name) === values[0] ? 1 : 0;
   const cookies = original.getSetCookie();
-  return cookies.length === values.length && cookies.every((cookie, at) => cookie === values[at]);
+  return cookies.length <= values.length && cookies.every((cookie, at) => cookie === values[at]) ? cookies.length : 0;
 }

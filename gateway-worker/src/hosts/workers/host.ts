@@ -1,8 +1,12 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
+import type { Observer } from "../../core/observe/observer.ts";
 import type { Host, Sql } from "../../core/seam.ts";
+import { settingsFrom } from "../../core/settings.ts";
 import { bugLine } from "../bug.ts";
 import { decode } from "../decode.ts";
-import type { Doors } from "./doors.ts";
+import { observerFor } from "../observer.ts";
+import { type Doors, passingDoors } from "./doors.ts";
+import type { Environment } from "./environment.ts";
 import type { WorkersOut } from "./in-out.ts";
 import { upgradeBy } from "./upgrade.ts";
 import { upstreamBy } from "./upstream.ts";
@@ -15,9 +19,10 @@ export function workersHost(parts: {
   committed: () => Promise<void>;
   record: () => DeploymentRecord;
   out: WorkersOut | null;
+  observer: Observer | undefined;
   wakeAt?: (ms: number | null) => void;
 }): Host {
-  const { context, doors, sql, committed, record, out, wakeAt } = parts;
+  const { context, doors, sql, committed, record, out, observer, wakeAt } = parts;
   const log = (line: string): void => console.warn(line);
   return {
     sql,
@@ -29,10 +34,16 @@ export function workersHost(parts: {
     decode,
     record,
     log,
+    ...(observer === undefined ? {} : { observer }),
     ...(wakeAt === undefined ? {} : { wakeAt }),
   };
 }
 
 function noUpgrade(): never {
   throw new Error("an object takes no upgrade");
+}
+
+/** What watches the requests of a Worker, or of one object. */
+export function observerIn(env: Environment): Observer | undefined {
+  return observerFor(settingsFrom(env), { upstream: upstreamBy(passingDoors), log: (line) => console.warn(line) });
 }

@@ -12,6 +12,8 @@ import type { Gate } from "../../core/auth/gate.ts";
 import { hostName, isLoopback, isServedHost } from "../../core/auth/origin.ts";
 import type { Pages } from "../../core/auth/pages.ts";
 import { gates, isBytes, replyUnadmitted, serveBytes } from "../../core/gateway.ts";
+import type { Observer } from "../../core/observe/observer.ts";
+import type { Watched } from "../../core/observe/watched.ts";
 import { Bytes } from "../../core/proxy/bytes.ts";
 import type { NoteDefect } from "../../core/proxy/site/defects.ts";
 import { type Route, route } from "../../core/route.ts";
@@ -20,7 +22,7 @@ import type { View } from "../../core/view.ts";
 import type { DeploymentObject, Refusal } from "./deployment-object.ts";
 import { passingDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
-import { workersHost } from "./host.ts";
+import { observerIn, workersHost } from "./host.ts";
 import { WorkersIn, WorkersOut } from "./in-out.ts";
 import { edgeHosts, locate, type Place, strayPlace } from "./locate.ts";
 import { pagesBy } from "./pages.ts";
@@ -38,6 +40,8 @@ const MAX_GATES = 10_000;
 type Deployed = DurableObjectStub<DeploymentObject>;
 type CachedView = { readonly view: View; readonly readMs: number };
 
+/** Set with the first request: what is to be watched stands in the Worker's variables. */
+let observing: { readonly observer: Observer | undefined } | null = null;
 const views = new Recent<CachedView>(MAX_VIEWS);
 const reached = new Set<string>();
 /** By deployment: what they remember is good for as long as its keys are. */
@@ -75,9 +79,12 @@ async function answer({ request, env, context }: Asked, place: Place, record: De
   if (!isBytes(to, view, incoming)) return await object.fetch(request);
 
   const out = new WorkersOut(request);
-  const host = workersHost({ context, doors: passingDoors, sql: noSql, committed: () => Promise.resolve(), record: () => record, out });
+  observing ??= { observer: observerIn(env) };
+  const { observer } = observing;
+  const committed = () => Promise.resolve();
+  const host = workersHost({ context, doors: passingDoors, sql: noSql, committed, record: () => record, out, observer });
   const note: NoteDefect = (site, kind, at) => context.waitUntil(object.noteDefect(place.deployment, site, kind, at));
-  const serving = served({
+  const serving: Serving = {
     host,
     note,
     gate: gateOf(place, view),
@@ -86,8 +93,9 @@ async function answer({ request, env, context }: Asked, place: Place, record: De
     to,
     request: incoming,
     out,
-  });
-  context.waitUntil(serving.catch((error: unknown) => out.fail(error)));
+  };
+  const serve = observer === undefined ? served(serving) : observer.watch(incoming, host, (watched) => served(serving, watched));
+  context.waitUntil(serve.catch((error: unknown) => out.fail(error)));
   return await out.response;
 }
 
@@ -103,11 +111,14 @@ async function deployedAt(url: URL, place: Place | null, env: Environment): Prom
 
 type Serving = { host: Host; note: NoteDefect; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };
 
-async function served({ host, note, gate, pages, view, to, request, out }: Serving): Promise<void> {
+async function served({ host, note, gate, pages, view, to, request, out: whole }: Serving, watched?: Watched): Promise<void> {
+  const out = watched?.over(whole) ?? whole;
+  watched?.routed(to, view);
   if (repliedPreflight(view, to, request, out)) return;
   const admission = await gate.admit({ view, need: to.need, request, pages });
   const answer = readable(view, to, request, out);
   if (!("caller" in admission)) return replyUnadmitted(admission, request, answer);
+  watched?.admitted(admission.caller);
   await serveBytes(new Bytes(host, { note, reached }), view, { ...to, ...admission }, request, answer);
 }
 
