@@ -13,5 +13,6 @@ export * from "./paths.ts";
 export * from "./problem-codes.ts";
 export * from "./records.ts";
 export * from "./roles.ts";
+export * from "./site-report.ts";
 export * from "./table.ts";
 export * from "./tokens.ts";

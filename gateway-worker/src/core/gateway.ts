@@ -10,6 +10,7 @@ import { Bytes } from "./proxy/bytes.ts";
 import { replyError } from "./proxy/forward.ts";
 import { GuardedService } from "./proxy/guard.ts";
 import type { NoteDefect } from "./proxy/site/defects.ts";
+import { asksHeadersOnly } from "./proxy/site/layers.ts";
 import { pathOf, type Route, route } from "./route.ts";
 import type { Field, In, Out } from "./seam.ts";
 import type { View } from "./view.ts";
@@ -114,7 +115,7 @@ export async function serveBytes(
       // whatever is wrong with it, a page that may call the route may read why (6-mcp §12)
       return replyError(request, answer, to.error, isMcp(request) ? mcpCorsFields(view, request) : corsFields(view, request));
     case "redirect":
-      if (to.stray !== undefined) bytes.noteStray(to.stray, request);
+      if (to.stray !== undefined && !asksHeadersOnly(request)) bytes.noteStray(to.stray, request);
       return answer.reply(to.stray === undefined ? 308 : 307, [
         ["location", to.location],
         ["content-length", "0"],

@@ -14,6 +14,7 @@ import { Triggers } from "../triggers/triggers.ts";
 import { endpointOf, type HostRules, inToolOrder, serviceKey, type View, viewOf } from "../view.ts";
 import { type Backing, declaredEndpoint, factsOf } from "./backing.ts";
 import { backingMcp } from "./backing-mcp.ts";
+import { offeredWarning } from "./browse-url.ts";
 import { CallLog } from "./call-log.ts";
 import { Cards, rememberedCards } from "./cards.ts";
 import { type Catalogue, catalogueOf } from "./catalogue.ts";
@@ -301,6 +302,8 @@ export class Deployment {
       defects: new SiteDefects(),
     };
     if (server.kind === "mcp") backing.mcp = this.#mcp(backing, endpointOf(server));
+    const offered = server.kind === "website" ? offeredWarning(this.host.record(), server) : null;
+    if (offered !== null) this.#warn(backing, offered);
     return backing;
   }
 

@@ -1,13 +1,13 @@
 import {
   type DeploymentRecord,
   type JsonObject,
-  joined,
   type ListedTool,
   universeNow,
   writtenInstant,
   writtenLocal,
   zoneOffsetMinutes,
 } from "@agent-env/protocol";
+import { browseUrl, prefixWarning } from "./browse-url.ts";
 import type { Clock } from "./clock.ts";
 
 /** The name under which the gateway's own tools are listed in `/state`. */
@@ -52,9 +52,12 @@ export function callGatewayTool(facts: GatewayFacts, name: string, args: JsonObj
 }
 
 function websites(record: DeploymentRecord): GatewayResult {
-  const urls = browsable(record);
-  const content = urls.map((text) => ({ type: "text", text }));
-  return { mcp: { content, structuredContent: { result: urls }, isError: false }, step: textResult(JSON.stringify(urls)) };
+  const sites = browsable(record);
+  const urls = sites.map(({ url }) => url);
+  const warnings = sites.flatMap(({ warning }) => (warning === null ? [] : [{ type: "text", text: `warning: ${warning}` }]));
+  const content = [...urls.map((text) => ({ type: "text", text })), ...warnings];
+  const step = { content: [{ type: "text", text: JSON.stringify(urls) }, ...warnings], isError: false };
+  return { mcp: { content, structuredContent: { result: urls }, isError: false }, step };
 }
 
 function time({ clock: { armed }, now }: GatewayFacts, zone: unknown): GatewayResult {
@@ -78,12 +81,11 @@ function alike(result: JsonObject): GatewayResult {
   return { mcp: result, step: result };
 }
 
-/** Addresses that the agent's browser can open: the record's, else the site's own host, else the gateway's path. */
-function browsable(record: DeploymentRecord): string[] {
-  return record.servers
-    .filter(({ kind, frontend_url }) => kind === "website" && frontend_url !== undefined)
-    .map(
-      ({ name, frontend_url }) =>
-        record.browse_urls[name] ?? record.website_frontend_urls[name] ?? joined(frontend_url ?? "", "").replace(/\/$/, ""),
-    );
+/** The sites that the agent's browser can open. */
+function browsable(record: DeploymentRecord): { readonly url: string; readonly warning: string | null }[] {
+  const sites = record.servers.filter(({ kind, frontend_url }) => kind === "website" && frontend_url !== undefined);
+  return sites.map((site) => {
+    const url = browseUrl(record, site);
+    return { url, warning: prefixWarning(record, site, url) };
+  });
 }

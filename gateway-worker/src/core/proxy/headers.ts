@@ -1,4 +1,4 @@
-import { ROLE_HEADER } from "@agent-env/protocol";
+import { ROLE_HEADER, SITE_LAYERS_HEADER } from "@agent-env/protocol";
 import { setsPageCookie, withoutCredentials } from "../auth/credentials.ts";
 import { HOPS_FIELD, hopsOf } from "../route.ts";
 import type { Field, In } from "../seam.ts";
@@ -17,7 +17,7 @@ const HOP_BY_HOP = [
   "proxy-authenticate",
 ];
 /** What the gateway says anew to a server. `expect` has been met by the time a body is passed on. */
-const OURS_INWARD = new Set(["host", "expect", "agentenv-role", UNIVERSE_FIELD, "forwarded", HOPS_FIELD]);
+const OURS_INWARD = new Set(["host", "expect", "agentenv-role", UNIVERSE_FIELD, "forwarded", HOPS_FIELD, SITE_LAYERS_HEADER.toLowerCase()]);
 const OURS_OUTWARD = new Set(["date", "server"]);
 
 /** What of `fields` may be passed on to the next hop. Order and repeated fields stay. */

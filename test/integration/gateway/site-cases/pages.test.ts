@@ -32,6 +32,15 @@ describe.each(HOSTS)("pages of a site on the $host host", ({ host, start }) => {
     expect([hosted.body.toString("latin1"), hosted.header("content-length")]).toEqual([PAGE, String(bytes(PAGE).length)]);
   });
 
+  test("N5 a check may ask for a page as it is: only headers get the prefix, and the site isn't told", async () => {
+    answers(bytes(PAGE), { location: "/x" });
+    const asking = { "AgentEnv-Site-Layers": "L1" };
+    const answer = await shop.prefixed("/", { headers: asking });
+    expect([answer.body.toString("latin1"), answer.header("location")]).toEqual([PAGE, `${shop.prefix}/x`]);
+    expect(asked("agentenv-site-layers")).toBe(undefined);
+    expect((await shop.prefixed("/", { headers: { "AgentEnv-Site-Layers": "L3" } })).body.toString("latin1")).toBe(placed());
+  });
+
   test.each([
     ["text/css", "a{b:url(/x)}"],
     ["application/json", '{"a":"<a href=/x>"}'],
@@ -204,6 +213,8 @@ describe.each(HOSTS)("pages of a site on the $host host", ({ host, start }) => {
         307,
         `${shop.prefix}/img/a%20b.png?v=1`,
       ]);
+    // what a check strays to is none of the site's defects
+    expect(await shown("/img/b.png", { referer, "agentenv-site-layers": "L1" })).toEqual([307, `${shop.prefix}/img/b.png`]);
     expect(await shown("/img/a.png", { referer }, "PUT")).toEqual([404, undefined]);
     expect(await shown("/img/a.png", { referer: `http://evil.example${shop.prefix}/` })).toEqual([404, undefined]);
     expect(await shown("/img/a.png", { referer: referer.replace("/website/shop/", "/website/nope/") })).toEqual([404, undefined]);

@@ -12,6 +12,7 @@ import type { NoteDefect } from "./defects.ts";
 import { siteOutward } from "./headers.ts";
 import { hostFor } from "./hosts.ts";
 import { HtmlRewriter } from "./html-rewriter.ts";
+import { asksHeadersOnly } from "./layers.ts";
 import type { SitePlace } from "./place.ts";
 
 type SiteRoute = Extract<Route, { to: "site" }>;
@@ -40,7 +41,7 @@ export async function serveSite(
   if (site === undefined) throw new Error(`no site ${JSON.stringify(name)} in the view it was routed by`);
   const place = placeOf(site, target, request);
   const noteHere = (kind: Parameters<NoteDefect>[1]): void => note(name, kind, `${request.method} ${place.path}`);
-  const isRewritten = prefix !== "" && !site.keepsPrefix;
+  const isRewritten = prefix !== "" && !site.keepsPrefix && !asksHeadersOnly(request);
   const headers = inward(request, { role, prefix, time: writtenTime(view.clock) });
   await forward(host, request, answer, {
     request: {
