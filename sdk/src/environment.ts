@@ -1,7 +1,8 @@
 import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, ROLE_HEADER } from "@agent-env/protocol";
 import { type Context, Hono } from "hono";
-import type { z } from "zod";
+import { z } from "zod";
 import { type CardDeclaration, cardOf, environmentName, mcpPath } from "./card.ts";
+import { followClock } from "./clock.ts";
 import { withRequest } from "./context.ts";
 import { answerData, type DataHandlers, dataOperations } from "./data-plane.ts";
 import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensions.ts";
@@ -13,6 +14,9 @@ import { type PromptDefinition, Prompts } from "./prompts.ts";
 import { type ResourceDefinition, Resources, type ResourceTemplateDefinition } from "./resources.ts";
 import { listen, type Serving } from "./serve.ts";
 import { type OnToolCall, type ToolDefinition, Tools } from "./tools.ts";
+
+/** Listed by a server that follows the universe's clock by itself (3-wire §clock). */
+const CLOCK_URI = "urn:agentenv:clock/v1";
 
 /**
  * What serves one environment: its card, data plane, extensions, routes of its own, and MCP if it has tools or resources.
@@ -109,6 +113,22 @@ export abstract class Environment {
   ): this {
     this.#route(this.#extensions.add(uri, named, definition));
     return this;
+  }
+
+  /**
+   * Lets work that runs for no request know the universe's time: lists `clock/v1`, by which a task hands over the clock's
+   * address. In requests `now()` needs none of it.
+   */
+  followsClock(): this {
+    return this.extension(
+      CLOCK_URI,
+      { name: "sync_clock" },
+      {
+        description: "Follow the universe's clock.",
+        input: { env_get_time_url: z.url({ protocol: /^https?$/ }) },
+        run: async ({ env_get_time_url }) => await followClock(env_get_time_url),
+      },
+    );
   }
 
   /** Whether it serves MCP: with at least one tool or resource. */

@@ -1,3 +1,4 @@
+export { type Grant, type Part, ReadObject, WriteObject } from "@agent-env/protocol";
 export { html, raw } from "hono/html";
 export { z } from "zod";
 export { AgentEnvError, type Applied, type ErrorFields } from "./agent-env-error.ts";
@@ -19,5 +20,7 @@ export type { Serving } from "./serve.ts";
 export type { Sessions } from "./sessions.ts";
 export { type ToolContent, ToolResult, type ToolResultBody } from "./tool-result.ts";
 export type { OnToolCall, ToolAnnotations, ToolDefinition } from "./tools.ts";
+export { ObjectWriter } from "./transfer/object-writer.ts";
+export { readObject, writeObject } from "./transfer/objects.ts";
 export type { CallResult, Row, VerifierContext, Verify } from "./verifier.ts";
 export { WebsiteEnvironment } from "./website-environment.ts";
