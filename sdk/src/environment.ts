@@ -1,4 +1,4 @@
-import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, ROLE_HEADER } from "@agent-env/protocol";
+import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, ROLE_HEADER, UserError } from "@agent-env/protocol";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { type CardDeclaration, cardOf, environmentName, mcpPath } from "./card.ts";
@@ -13,10 +13,14 @@ import { isLoopback, type Place } from "./place.ts";
 import { type PromptDefinition, Prompts } from "./prompts.ts";
 import { type ResourceDefinition, Resources, type ResourceTemplateDefinition } from "./resources.ts";
 import { listen, type Serving } from "./serve.ts";
+import { ruleInput, ToolAccess } from "./tool-access.ts";
 import { type OnToolCall, type ToolDefinition, Tools } from "./tools.ts";
 
 /** Listed by a server that follows the universe's clock by itself (3-wire §clock). */
 const CLOCK_URI = "urn:agentenv:clock/v1";
+
+/** Where it says that it is up: it listens once it can answer. */
+const READY_PATH = "/ready";
 
 /**
  * What serves one environment: its card, data plane, extensions, routes of its own, and MCP if it has tools or resources.
@@ -68,6 +72,31 @@ export abstract class Environment {
   onToolCall(hook: OnToolCall): this {
     this.#tools.onCall(hook);
     return this;
+  }
+
+  /**
+   * Lets roles be kept from tools where no gateway does it: serves `/tools/disable` and `/tools/enable`, and lists them on the
+   * card. The rules last as long as the process.
+   */
+  toolAccess(): this {
+    const access = new ToolAccess();
+    this.#tools.guard(access);
+    const rule = (op: "disable" | "enable") =>
+      this.extension(
+        `urn:agentenv:${op}-tool/v1`,
+        { name: op },
+        {
+          path: `/tools/${op}`,
+          input: ruleInput,
+          run: async (given) => {
+            const rules = access.set(given, op === "enable");
+            await (await this.#mcp)?.toolsChanged();
+            return rules;
+          },
+        },
+      );
+    rule("disable");
+    return rule("enable");
   }
 
   /** Adds a resource under a fixed URI. */
@@ -159,16 +188,35 @@ export abstract class Environment {
   /** Listens, and ends cleanly on SIGTERM and SIGINT: calls in flight are answered, then the process exits. */
   async serve(given: Partial<Place> = {}): Promise<Serving> {
     const place = { ...this.place(), ...given };
+    if (this.#prompts.size > 0 && !this.servesMcp()) {
+      throw new UserError({
+        what: `${this.name} has prompts, and neither a tool nor a resource`,
+        why: "a website serves MCP if it has one of these, and prompts go with it",
+        next: "add a tool or a resource, or leave the prompts out",
+      });
+    }
     this.#isLocal = isLoopback(place.host);
     const mcp = this.servesMcp() ? await this.#endpoint() : undefined;
     return await listen(place, { name: this.name, fetch: this.fetch, closing: async () => await mcp?.endIdleStreams() });
+  }
+
+  /** Throws a `UserError` for a path that the environment answers itself, or that a gateway keeps from pages. */
+  protected refuseTaken(what: string, path: string, alsoTaken: readonly string[]): void {
+    const own = [CARD_PATH, DATA_PLANE_PATH, mcpPath(this.#declaration), READY_PATH, ...alsoTaken];
+    const taken = own.find((known) => path === known || path.startsWith(`${known}/`));
+    if (path.startsWith("/") && taken === undefined) return;
+    throw new UserError({
+      what: `${what} can't be at ${JSON.stringify(path)}`,
+      why: taken === undefined ? "a path starts with /" : `the environment itself answers at ${taken}, and under it`,
+      next: "give it another path",
+    });
   }
 
   #addRoutes(): void {
     const { app } = this;
     app.get(CARD_PATH, (c) => c.json(this.card()));
     app.all(CARD_PATH, methodNotAllowed("GET, HEAD"));
-    app.get("/ready", (c) => c.json({ ok: true }));
+    app.get(READY_PATH, (c) => c.json({ ok: true }));
     app.post(DATA_PLANE_PATH, async (c) => c.json(await answerData(this.#data, await c.req.text())));
     app.all(DATA_PLANE_PATH, methodNotAllowed("POST"));
     const mcp = mcpPath(this.#declaration);

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { clientOf, ERAS } from "../../test/fixtures/sdk/clients.ts";
 import { imageFolder, program, said } from "../../test/fixtures/sdk/programs.ts";
-import { connected, served, withVariables } from "../../test/fixtures/sdk/serving.ts";
+import { connected, withVariables } from "../../test/fixtures/sdk/serving.ts";
 import { environmentCard } from "./card.ts";
 import { McpEnvironment } from "./mcp-environment.ts";
 import { WebsiteEnvironment } from "./website-environment.ts";
@@ -67,10 +68,12 @@ test("SIGTERM: a call in flight is answered, waiting streams end, and the proces
   expect(await server.exit).toBe(0);
 });
 
-test("close() can be called while a client waits for notifications", async () => {
-  const env = new McpEnvironment(environmentCard({ name: "a" }));
-  const url = await served(env);
-  await connected(url);
-  const { close } = await env.serve({ host: "127.0.0.1", port: 0 });
+test.each(ERAS)("a client of the %s era that waits for notifications doesn't hold up close()", async (era) => {
+  const { url, close } = await new McpEnvironment(environmentCard({ name: "a" })).serve({ host: "127.0.0.1", port: 0 });
+  const client = await clientOf(url, era);
+  if (era === "modern") await client.listen({ toolsListChanged: true });
+  const begun = performance.now();
   await close();
+  // After five seconds connections are cut.
+  expect(performance.now() - begun).toBeLessThan(4_000);
 });

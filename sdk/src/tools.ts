@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
+import { DEFAULT_ROLE, HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { AgentEnvError, thrownText } from "./agent-env-error.ts";
 import { callClient } from "./call-client.ts";
@@ -8,6 +8,7 @@ import { type Caller, type ToolContext, withContext } from "./context.ts";
 import { checkHandler } from "./handlers.ts";
 import { type JsonSchema, toolSchema } from "./json-schema.ts";
 import { servedName } from "./served-name.ts";
+import type { ToolAccess } from "./tool-access.ts";
 import { errorResult, plainResult, structuredResult, ToolResult, type ToolResultBody } from "./tool-result.ts";
 
 /** Hints of MCP about a tool; the gateway retries by `readOnlyHint` and `idempotentHint`. */
@@ -57,6 +58,7 @@ export class Tools {
   readonly #environment: string;
   readonly #tools = new Map<string, { listed: ListedTool; call: Call }>();
   #hook: OnToolCall | undefined;
+  #access: ToolAccess | undefined;
 
   constructor(environment: string) {
     this.#environment = environment;
@@ -68,6 +70,16 @@ export class Tools {
 
   list(): ListedTool[] {
     return [...this.#tools.values()].map(({ listed }) => listed);
+  }
+
+  /** What a caller of that role sees. */
+  listFor(role: string | null): ListedTool[] {
+    return this.list().filter((tool) => this.#access?.allows(role, tool) ?? true);
+  }
+
+  /** Keeps to what the roles may use from now on. */
+  guard(access: ToolAccess): void {
+    this.#access = access;
   }
 
   /** `{environment_name}` in the name becomes the environment's. Throws a `UserError` for a name that can't be served. */
@@ -101,6 +113,7 @@ export class Tools {
   async call(name: string, args: Readonly<Record<string, unknown>>, caller: Caller, line: ClientLine): Promise<ToolResultBody> {
     const tool = this.#tools.get(name);
     if (tool === undefined) return errorResult(`Unknown tool: ${name}`);
+    if (this.#access?.allows(caller.role, tool.listed) === false) return denied(name, caller.role ?? DEFAULT_ROLE);
     const given = Object.freeze({ ...args });
     const callId = randomUUID().replaceAll("-", "");
     const context: ToolContext = { caller, tool: name, arguments: given, callId, signal: line.signal, client: callClient(line) };
@@ -121,6 +134,11 @@ export class Tools {
     if (!isToolResultBody(body)) throw new Error("onToolCall answered neither null nor a complete call result");
     return body;
   }
+}
+
+function denied(name: string, role: string): ToolResultBody {
+  const { fields, message } = new AgentEnvError("permission_denied", `Tool '${name}' is disabled for role '${role}'`);
+  return errorResult(`${fields.code}: ${message}`, fields);
 }
 
 type Call = (args: Readonly<Record<string, unknown>>, context: ToolContext) => Promise<ToolResultBody>;

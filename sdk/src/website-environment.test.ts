@@ -162,6 +162,36 @@ test("a page that is a plain string is escaped, and is a type error", async () =
   expect(await (await fetch(await served(site))).text()).toBe("&lt;script&gt;");
 });
 
+describe("a page that could never be seen is refused", () => {
+  const card = environmentCard({ name: "shop", additionalInterfaces: [{ url: "/tools", transport: "mcp" }] });
+
+  test.each([
+    ["cart", "a path starts with /"],
+    ["/.well-known/agent-env.json", "the environment itself answers at /.well-known/agent-env.json, and under it"],
+    ["/agentenv/ext/x", "the environment itself answers at /agentenv, and under it"],
+    ["/tools", "the environment itself answers at /tools, and under it"],
+    ["/api/health", "the environment itself answers at /api/health, and under it"],
+  ])("%j", (path, why) => {
+    const add = () => new WebsiteEnvironment(card).page(path, () => html``);
+    expect(add).toThrow(expect.objectContaining({ message: `page "${path}" can't be at "${path}"`, why, next: "give it another path" }));
+  });
+
+  test("one that is there already", () => {
+    const site = new WebsiteEnvironment(card).page("/mcp", () => html``);
+    expect(() => site.page("/mcp", () => html``)).toThrow('page "/mcp" is there twice');
+  });
+});
+
+test("W1.3 prompts alone serve no MCP: a site that has only these doesn't start", async () => {
+  const site = new WebsiteEnvironment(environmentCard({ name: "shop" })).prompt("plan", { description: "Plans.", run: () => "" });
+  expect(site.servesMcp()).toBe(false);
+  await expect(site.serve({ host: "127.0.0.1", port: 0 })).rejects.toMatchObject({
+    message: "shop has prompts, and neither a tool nor a resource",
+    why: "a website serves MCP if it has one of these, and prompts go with it",
+    next: "add a tool or a resource, or leave the prompts out",
+  });
+});
+
 test("a page that throws is 500 without a stack", async () => {
   const site = new WebsiteEnvironment(environmentCard({ name: "shop" })).page("/", () => {
     throw new Error("secret");

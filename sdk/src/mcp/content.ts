@@ -5,7 +5,7 @@ import { type Caller, toolContext, withContext } from "../context.ts";
 import type { PromptBody, Prompts } from "../prompts.ts";
 import type { ResourceContents, Resources } from "../resources.ts";
 import type { ToolResultBody } from "../tool-result.ts";
-import type { Tools } from "../tools.ts";
+import type { ListedTool, Tools } from "../tools.ts";
 import { InvalidParams } from "./failure.ts";
 
 /** Who makes an MCP request, and how the client that sent it is reached. */
@@ -32,6 +32,11 @@ export class McpContent {
     this.#prompts = parts.prompts;
   }
 
+  /** All tools, whoever may use them. */
+  get allTools(): readonly ListedTool[] {
+    return this.#tools.list();
+  }
+
   get hasResources(): boolean {
     return this.#resources.size > 0;
   }
@@ -53,8 +58,8 @@ export class McpContent {
   }
 
   // The lists go out as one page each: a cursor is one that was never handed out.
-  tools(cursor: string | undefined) {
-    return { tools: onlyPage(cursor, this.#tools.list()) };
+  tools(cursor: string | undefined, { role }: Caller) {
+    return { tools: onlyPage(cursor, this.#tools.listFor(role)) };
   }
 
   resources(cursor: string | undefined) {

@@ -38,8 +38,8 @@ export function legacyServer(packages: McpPackages, content: McpContent): Legacy
     level = params.level;
     return {};
   });
-  server.setRequestHandler(types.ListToolsRequestSchema, ({ params }) =>
-    inLegacyWords(packages, async () => content.tools(params?.cursor)),
+  server.setRequestHandler(types.ListToolsRequestSchema, ({ params }, extra) =>
+    inLegacyWords(packages, async () => content.tools(params?.cursor, callerOf(currentHeaders(), extra._meta))),
   );
   server.setRequestHandler(types.CallToolRequestSchema, ({ params }, extra) =>
     inLegacyWords(packages, async () => ({ ...(await callTool(content, params, callBy(extra))) })),

@@ -25,13 +25,15 @@ export function modernServer(packages: McpPackages, content: McpContent, calls: 
   const { isSpecType } = modern;
   const words = <T>(answer: () => T | Promise<T>) => inModernWords(packages, answer);
   // The package compares `Mcp-Param-…` with the arguments of tools that it knows itself.
-  for (const { name, inputSchema } of content.tools(undefined).tools) {
+  for (const { name, inputSchema } of content.allTools) {
     if (JSON.stringify(inputSchema).includes('"x-mcp-header"')) {
       product.registerTool(name, { inputSchema: modern.fromJsonSchema({ ...inputSchema }) }, () => ({ content: [] }));
     }
   }
 
-  server.setRequestHandler("tools/list", ({ params }) => words(() => inMcp(isSpecType.ListToolsResult, content.tools(params?.cursor))));
+  server.setRequestHandler("tools/list", ({ params }, context) =>
+    words(() => inMcp(isSpecType.ListToolsResult, content.tools(params?.cursor, callerIn(context)))),
+  );
   server.setRequestHandler("tools/call", ({ params: { name, arguments: args = {} } }, context) =>
     words(async () => {
       const outcome = await take(calls.tools, { name, args }, context, (call) => content.callTool(name, args, call));
