@@ -19,6 +19,8 @@ type Cares = {
   /** The start reads lists by itself. */
   readonly isReady: () => boolean;
   readonly listsChanged: () => void;
+  /** Whether an idle session with a server has tasks that would be lost with it. */
+  readonly isNeeded: (source: string, lane: string) => boolean;
   /** The universe's time; null while its clock is unarmed. */
   readonly time: () => string | null;
   readonly heard: (caller: string, message: JsonObject, source: string) => void;
@@ -46,6 +48,7 @@ export function backingMcp(cares: Cares, backing: Backing, endpoint: string): Up
     now,
     isReady: cares.isReady,
     listsChanged: cares.listsChanged,
+    isNeeded: (lane) => cares.isNeeded(backing.server.name, lane),
     heard: (caller, message) => cares.heard(caller, message, backing.server.name),
     asked: cares.asked,
     stored: (kind) => storedItems(host.sql, key, kind),

@@ -5,6 +5,7 @@ import { logBug } from "../background.ts";
 import { capabilityKey, NOTHING } from "../mcp/capabilities.ts";
 import type { Ask, ClientEra } from "../mcp/channel.ts";
 import type { ListKind } from "../mcp/item-kinds.ts";
+import { TaskBook } from "../mcp/task-book.ts";
 import type { UpstreamServer } from "../mcp/upstream-server.ts";
 import { type DefectKind, SiteDefects } from "../proxy/site/defects.ts";
 import type { Host } from "../seam.ts";
@@ -46,6 +47,7 @@ export class Deployment {
   readonly now: () => number;
   readonly vault: Vault;
   readonly sessions: Sessions;
+  readonly tasks: TaskBook;
   readonly pages: Pages;
   readonly clockKey: ClockKey;
   readonly cards: Cards;
@@ -84,6 +86,7 @@ export class Deployment {
       most: settings.maxSessions,
       now,
     });
+    this.tasks = new TaskBook({ sql: host.sql, now, idleMs: settings.sessionIdleMs });
     this.clockKey = new ClockKey(this.vault, deployment);
     this.pages = new SealedPages({ sql: host.sql, committed: () => host.committed(), vault: this.vault, deployment, now });
     this.roles = new RoleBook({ sql: host.sql, changed: () => this.#listsChanged() });
@@ -316,6 +319,7 @@ export class Deployment {
       isReady: () => this.#notReady === null,
       time: () => this.clock.written(),
       listsChanged: () => this.#listsChanged(),
+      isNeeded: (source: string, lane: string) => this.tasks.isNeeded(source, lane),
       heard: (caller: string, message: JsonObject, source: string) => this.#ears.heard({ caller, source, message }),
       asked: (caller: string) => this.#ears.asked(caller),
     };

@@ -20,6 +20,10 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS triggers (id TEXT PRIMARY KEY, spec TEXT NOT NULL, state TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS trigger_fires (n INTEGER PRIMARY KEY, trigger_id TEXT NOT NULL, fire TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS trigger_events (seq INTEGER PRIMARY KEY, event TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS tasks (n INTEGER PRIMARY KEY, caller TEXT NOT NULL, shown TEXT NOT NULL, server TEXT NOT NULL, id TEXT NOT NULL, lane TEXT NOT NULL, capabilities TEXT NOT NULL, ttl INTEGER, expires INTEGER NOT NULL, UNIQUE (caller, shown))`,
+  `CREATE INDEX IF NOT EXISTS tasks_by_caller ON tasks (caller)`,
+  `CREATE INDEX IF NOT EXISTS tasks_by_lane ON tasks (server, lane)`,
+  `CREATE INDEX IF NOT EXISTS tasks_by_expiry ON tasks (expires)`,
   `CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
 ];
 

@@ -3,6 +3,7 @@ import type { Asked, AskingBack } from "../mcp/asking-back.ts";
 import { paramFields } from "../mcp/param-headers.ts";
 import type { ResourceRoutes } from "../mcp/resource-routes.ts";
 import { toolError, toolReply } from "../mcp/results.ts";
+import type { Tasks } from "../mcp/tasks.ts";
 import { own, type Reply, type Turn } from "../mcp/turn.ts";
 import type { CallTool } from "../triggers/actions.ts";
 import { type Said, saidIn } from "../triggers/said.ts";
@@ -33,12 +34,15 @@ export class ToolCalls {
   readonly #deployment: Deployment;
   readonly #asking: AskingBack;
   readonly #routes: ResourceRoutes;
+  readonly #tasks: Tasks;
   readonly #open = new OpenCalls<BegunCall>();
 
-  constructor(deployment: Deployment, asking: AskingBack, routes: ResourceRoutes) {
+  constructor(parts: { deployment: Deployment; asking: AskingBack; routes: ResourceRoutes; tasks: Tasks }) {
+    const { deployment } = parts;
     this.#deployment = deployment;
-    this.#asking = asking;
-    this.#routes = routes;
+    this.#asking = parts.asking;
+    this.#routes = parts.routes;
+    this.#tasks = parts.tasks;
     deployment.callForTriggersWith((call) => this.#callForTrigger(call));
   }
 
@@ -120,7 +124,7 @@ export class ToolCalls {
     };
     const asked = await this.#asking.send(turn, message, target);
     if (asked !== null && "reply" in asked) this.#routes.note(entry.source, asked.reply["result"]);
-    return asked;
+    return this.#tasks.issued(turn, entry.source, params, asked);
   }
 
   /** A call that goes nowhere is told of too: who tried what is worth knowing. */

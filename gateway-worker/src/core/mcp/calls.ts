@@ -3,18 +3,23 @@ import type { Deployment } from "../deployment/deployment.ts";
 import type { Entry } from "../deployment/names.ts";
 import { ToolCalls } from "../deployment/tool-calls.ts";
 import { type Asked, AskingBack } from "./asking-back.ts";
+import type { Outcome } from "./link.ts";
 import type { Questions } from "./questions.ts";
 import { Relay, type Target } from "./relay.ts";
 import type { ResourceRoutes } from "./resource-routes.ts";
 import { plainReply } from "./results.ts";
+import { Tasks } from "./tasks.ts";
 import { own, type Reply, type Turn } from "./turn.ts";
 
 /** A name that no list has is looked for once more in lists that are older than this. */
 const LOOK_AGAIN_MS = 1_000;
 
+const CHANGES_TASK: readonly unknown[] = ["tasks/cancel", "tasks/update"];
+
 /** Requests for one server: each goes to the one that has what they name. */
 export class Calls {
   readonly tools: ToolCalls;
+  readonly tasks: Tasks;
   readonly #deployment: Deployment;
   readonly #relay: Relay;
   readonly #asking: AskingBack;
@@ -25,7 +30,8 @@ export class Calls {
     this.#relay = new Relay(deployment, questions);
     this.#asking = new AskingBack(deployment, this.#relay, questions);
     this.#routes = routes;
-    this.tools = new ToolCalls(deployment, this.#asking, routes);
+    this.tasks = new Tasks(deployment);
+    this.tools = new ToolCalls({ deployment, asking: this.#asking, routes, tasks: this.tasks });
   }
 
   /** The reply to a `prompts/get`. */
@@ -69,6 +75,17 @@ export class Calls {
     return await this.#plain(turn, message, { source: entry.source, params: { ...params, ref: { ...ref, name: entry.name } } });
   }
 
+  /** The reply to a request about a task: of the server that has issued it, in the session in which it was made. */
+  async task(turn: Turn, message: JsonObject): Promise<Reply> {
+    const { id, method, params } = message;
+    const task = this.tasks.named(turn, params);
+    if (typeof task === "string" || !isJsonObject(params))
+      return own(errorAnswer(id, INVALID_PARAMS, typeof task === "string" ? task : "params must be an object"));
+    turn.answer.mayTakeLong();
+    const target = { source: task.server, params: { ...params, taskId: task.id }, mayRepeat: !CHANGES_TASK.includes(method), madeIn: task };
+    return await this.#plain(turn, message, target, (outcome) => this.tasks.answered(task, outcome));
+  }
+
   /** Cancels the call that a notification names, at its server, under the server's id. */
   cancel(turn: Turn, params: unknown): void {
     this.#relay.cancel(turn, params);
@@ -81,12 +98,17 @@ export class Calls {
   }
 
   /** What only reads may be sent twice, also where the server refused it. */
-  async #plain(turn: Turn, message: JsonObject, to: Pick<Target, "source" | "params">): Promise<Reply> {
-    const target = { ...to, mayRepeat: true, fields: [] };
+  async #plain(
+    turn: Turn,
+    message: JsonObject,
+    to: Pick<Target, "source" | "params"> & Partial<Target>,
+    shown: (outcome: Outcome) => Outcome = (outcome) => outcome,
+  ): Promise<Reply> {
+    const target = { mayRepeat: true, fields: [], ...to };
     const first = await this.#asking.send(turn, message, target);
     const isRefused = first !== null && "trouble" in first && first.trouble.reason === "refused";
-    const asked = isRefused ? await this.#asking.send(turn, message, target) : first;
-    return replyTo(asked, (outcome) => plainReply(message["id"], outcome, to.source));
+    const asked = isRefused && target.mayRepeat ? await this.#asking.send(turn, message, target) : first;
+    return replyTo(asked, (outcome) => plainReply(message["id"], shown(outcome), to.source));
   }
 
   /** A modern server says otherwise that it has no such resource than legacy clients know. */
@@ -98,10 +120,7 @@ export class Calls {
   }
 }
 
-function replyTo(
-  asked: Asked,
-  shown: (outcome: Exclude<Asked, null | { required: JsonObject } | { refused: JsonObject }>) => Reply,
-): Reply {
+function replyTo(asked: Asked, shown: (outcome: Outcome) => Reply): Reply {
   if (asked === null) return null;
   if ("required" in asked) return own(asked.required);
   return "refused" in asked ? own(asked.refused) : shown(asked);

@@ -2,26 +2,44 @@ import { isJsonObject, type JsonObject, LEGACY_VERSIONS } from "@agent-env/proto
 
 const MAX_LENGTH = 160;
 const ASKABLE = ["roots", "sampling", "elicitation"];
+/** By this extension (SEP-2663) a modern client can be answered with a task. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** A client that can't be asked anything. */
 export const NOTHING: JsonObject = {};
 
 /**
  * What of a client's declared capabilities is kept, and declared to servers in its name: all, or where that is long for a
- * session id only what it can be asked for.
+ * session id only what it can be asked for, and whether it takes tasks.
  */
 export function keptCapabilities(declared: unknown): JsonObject {
   if (!isJsonObject(declared)) return NOTHING;
   if (JSON.stringify(declared).length <= MAX_LENGTH) return declared;
-  return Object.fromEntries(ASKABLE.filter((key) => declared[key] !== undefined).map((key) => [key, shortened(declared[key])]));
+  const { extensions } = declared;
+  const takesTasks = isJsonObject(extensions) && extensions[TASKS_EXTENSION] !== undefined;
+  return {
+    ...Object.fromEntries(ASKABLE.filter((key) => declared[key] !== undefined).map((key) => [key, shortened(declared[key])])),
+    ...(takesTasks ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
+  };
 }
 
-/** What a client of a legacy revision can be asked for: elicitation came with 2025-06-18, its URL mode with 2025-11-25. */
-export function askableIn(version: string, capabilities: JsonObject): JsonObject {
+/**
+ * What a client of a legacy revision can be asked for: elicitation came with 2025-06-18, its URL mode with 2025-11-25. A modern
+ * server's tasks are none that it could read.
+ */
+export function askableIn(version: string, declared: JsonObject): JsonObject {
+  const capabilities = withoutTasks(declared);
   const age = LEGACY_VERSIONS.map(String).indexOf(version);
   const { elicitation, ...older } = capabilities;
   if (elicitation === undefined || age === 0) return capabilities;
   return age === 1 ? { ...older, elicitation: {} } : older;
+}
+
+function withoutTasks(declared: JsonObject): JsonObject {
+  const { extensions, ...rest } = declared;
+  if (!isJsonObject(extensions) || extensions[TASKS_EXTENSION] === undefined) return declared;
+  const { [TASKS_EXTENSION]: _tasks, ...others } = extensions;
+  return { ...rest, extensions: others };
 }
 
 /** One text for one set of capabilities, whatever the order of its keys. */

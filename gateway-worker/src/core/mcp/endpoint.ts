@@ -202,6 +202,7 @@ export class McpEndpoint {
     this.#questions.forget(session.key);
     this.#replays.forget(session.key);
     this.#deployment.endCaller(session.key);
+    this.#deployment.tasks.forget(session.key);
     await this.#deployment.host.committed();
     out.reply(200, [["content-length", "0"], ...mcpCorsFields(this.#deployment.view(), asked.request)]);
   }
@@ -210,9 +211,13 @@ export class McpEndpoint {
   #hear({ caller, source, message }: Heard): void {
     const owner = ownerOf(caller);
     if (this.#listens.hear(owner, source, message)) return;
-    const isUpdate = message["method"] === "notifications/resources/updated";
-    const shown = isUpdate ? this.#subscriptions.shownTo(owner, source, message) : message;
+    const shown = this.#shownTo(owner, source, message);
     if (shown !== null) this.#streams.send(owner, shown);
+  }
+
+  #shownTo(owner: string, source: string, message: JsonObject): JsonObject | null {
+    if (message["method"] === "notifications/resources/updated") return this.#subscriptions.shownTo(owner, source, message);
+    return message["method"] === "notifications/tasks/status" ? this.calls.tasks.shownStatus(owner, source, message) : message;
   }
 }
 

@@ -32,6 +32,8 @@ export type LanesOptions = {
   readonly heard: (caller: string, message: JsonObject) => void;
   /** What it asks a caller outside of any call, where that can be asked now. */
   readonly asked: (caller: string) => Ask["asked"];
+  /** Whether a session has something at the server that would be lost with it. */
+  readonly isNeeded: (key: string) => boolean;
 };
 
 /** The upstream sessions of all callers with one legacy server. None is shared between callers; all survive a restart. */
@@ -169,15 +171,17 @@ export class Lanes {
     this.#lanes.set(caller, lane);
   }
 
-  /** Ends what nobody has used for ten minutes, and the longest unused of too many. What is in use goes on. */
+  /** Ends what nobody has used for ten minutes or needs, and the longest unused of too many. What is in use goes on. */
   #sweep(): void {
     const now = this.#options.now();
     if (this.#lanes.size <= MAX_LANES && now - this.#sweptMs < SWEEP_MS) return;
     this.#sweptMs = now;
-    if (now - this.#startedMs > IDLE_MS) for (const key of [...this.#stored.keys()]) this.#end(key);
+    const { isNeeded } = this.#options;
+    if (now - this.#startedMs > IDLE_MS) for (const key of [...this.#stored.keys()]) if (!isNeeded(key)) this.#end(key);
     for (const [key, lane] of this.#lanes) {
-      if (now - lane.usedMs <= IDLE_MS && this.#lanes.size <= MAX_LANES) break;
-      if (lane.users === 0) this.#end(key);
+      const isTooMany = this.#lanes.size > MAX_LANES;
+      if (now - lane.usedMs <= IDLE_MS && !isTooMany) break;
+      if (lane.users === 0 && (isTooMany || !isNeeded(key))) this.#end(key);
     }
   }
 }

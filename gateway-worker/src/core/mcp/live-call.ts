@@ -63,7 +63,8 @@ export class LiveCall {
   #shown(said: JsonObject): JsonObject | null {
     const { method, params } = said;
     if (method === "notifications/message") return isWanted(said, this.turn.logLevel) ? said : null;
-    if (method === "notifications/elicitation/complete") return this.turn.era === "legacy" ? said : null;
+    if (method === "notifications/elicitation/complete" || method === "notifications/tasks/status")
+      return this.turn.era === "legacy" ? said : null;
     if (method !== "notifications/progress" || !isJsonObject(params) || params["progressToken"] !== this.#ownToken) return null;
     const progress = Number(params["progress"]);
     if (this.#token === undefined || !(progress > this.#progress)) return null;

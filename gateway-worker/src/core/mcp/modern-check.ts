@@ -6,6 +6,7 @@ import {
   type JsonObject,
   METHOD_HEADER,
   METHOD_NOT_FOUND,
+  MISSING_CAPABILITY,
   MODERN_VERSION,
   NAME_HEADER,
   UNSUPPORTED_VERSION,
@@ -13,9 +14,11 @@ import {
   VERSION_META_KEY,
 } from "@agent-env/protocol";
 import type { Field } from "../seam.ts";
+import { TASKS_EXTENSION } from "./capabilities.ts";
 import { decodedHeader } from "./header-value.ts";
 import { NAMED_BY } from "./modern-channel.ts";
 import { paramProblem } from "./param-headers.ts";
+import { hasExtension } from "./task-methods.ts";
 
 export type ModernProblem = { readonly status: 400 | 404; readonly code: number; readonly message: string; readonly data?: unknown };
 
@@ -49,7 +52,7 @@ export function headerProblem({ message, fields, tool }: ModernRequest): ModernP
   return problem === null ? null : { status: 400, code: HEADER_MISMATCH, message: problem };
 }
 
-/** What is wrong with what a request says of itself (6-mcp §3, m11 to m13). */
+/** What is wrong with what a request says of itself (6-mcp §3, m11 to m14). */
 export function metaProblem(message: JsonObject, isServed: (method: unknown) => boolean): ModernProblem | null {
   const params = isJsonObject(message["params"]) ? message["params"] : {};
   const meta = isJsonObject(params["_meta"]) ? params["_meta"] : {};
@@ -60,10 +63,18 @@ export function metaProblem(message: JsonObject, isServed: (method: unknown) => 
     const data = { requested: version, supported: [MODERN_VERSION] };
     return { status: 400, code: UNSUPPORTED_VERSION, message: `MCP ${JSON.stringify(version)} is not served here`, data };
   }
-  if (!isJsonObject(meta[CAPABILITIES_META_KEY]))
-    return invalid(`params._meta[${JSON.stringify(CAPABILITIES_META_KEY)}] must be an object`);
-  return isServed(method) ? null : { status: 404, code: METHOD_NOT_FOUND, message: `method not found: ${String(method)}` };
+  const capabilities = meta[CAPABILITIES_META_KEY];
+  if (!isJsonObject(capabilities)) return invalid(`params._meta[${JSON.stringify(CAPABILITIES_META_KEY)}] must be an object`);
+  if (!isServed(method)) return { status: 404, code: METHOD_NOT_FOUND, message: `method not found: ${String(method)}` };
+  return String(method).startsWith("tasks/") && !hasExtension(capabilities) ? NEEDS_TASKS : null;
 }
+
+const NEEDS_TASKS: ModernProblem = {
+  status: 400,
+  code: MISSING_CAPABILITY,
+  message: `the client has not declared the extension ${TASKS_EXTENSION}`,
+  data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+};
 
 function invalid(message: string): ModernProblem {
   return { status: 400, code: INVALID_PARAMS, message };

@@ -10,6 +10,7 @@ import { ModernChannel } from "./modern-channel.ts";
 import type { Questions } from "./questions.ts";
 import { answersOf, retryParams } from "./rounds.ts";
 import { Slots } from "./slots.ts";
+import type { TaskOwner } from "./task-book.ts";
 import type { Turn } from "./turn.ts";
 import type { UpstreamServer } from "./upstream-server.ts";
 
@@ -26,6 +27,8 @@ export type Target = {
   readonly mayRepeat: boolean;
   /** Arguments that a modern server wants as headers, too. */
   readonly fields: readonly Field[];
+  /** What it is about was made in this session. It waits in no line: a task's result may be long in coming. */
+  readonly madeIn?: Pick<TaskOwner, "lane" | "capabilities">;
 };
 
 /** Takes requests to servers, and their replies back: one message there, whatever it takes. */
@@ -57,7 +60,7 @@ export class Relay {
   async send(call: LiveCall, message: JsonObject, target: Target, asked?: Ask["asked"]): Promise<Outcome | null> {
     const key = liveKey(call.turn, message["id"]);
     this.#live.set(key, [...(this.#live.get(key) ?? []), call]);
-    const turns = call.turn.trigger === undefined ? this.#turns : null;
+    const turns = call.turn.trigger === undefined && target.madeIn === undefined ? this.#turns : null;
     await turns?.take();
     try {
       const server = this.#deployment.mcpOf(target.source);
@@ -98,15 +101,17 @@ export class Relay {
   async #legacy(call: LiveCall, message: JsonObject, target: Target, server: UpstreamServer, asked: Ask["asked"]): Promise<Outcome> {
     const { turn } = call;
     const isHeld = asked !== undefined && turn.era === "modern";
-    const lane = isHeld ? server.lanes.takeAlone(turn.caller, turn.capabilities, asked) : this.#lane(turn, server);
+    const lane = isHeld ? server.lanes.takeAlone(turn.caller, turn.capabilities, asked) : this.#lane(turn, target, server);
     call.session = lane.session;
     try {
       if (typeof turn.logLevel === "string" && server.greetingFor("legacy")?.capabilities["logging"] !== undefined)
         await lane.session.setLevel(turn.logLevel);
-      const { inputResponses, requestState, ...params } = target.params;
+      const { inputResponses, requestState, task, ...params } = target.params;
+      // a modern client has no use for a task of this kind
+      const taken = task === undefined || turn.era === "modern" ? params : { ...params, task };
       return await this.#request(
         call,
-        { ...message, params },
+        { ...message, params: taken },
         { ...target, fields: [] },
         { server, channel: isHeld ? heard(lane) : lane.session, asked },
       );
@@ -115,8 +120,8 @@ export class Relay {
     }
   }
 
-  #lane(turn: Turn, server: UpstreamServer): TakenLane {
-    return server.lanes.take(turn.caller, turn.capabilities);
+  #lane({ caller, capabilities }: Turn, { madeIn }: Target, server: UpstreamServer): TakenLane {
+    return server.lanes.take(madeIn?.lane ?? caller, madeIn?.capabilities ?? capabilities);
   }
 
   /** A legacy client of a modern server is asked what the server's results ask for, and the call is made again with its answers. */

@@ -5,6 +5,7 @@ import { listedItem } from "../deployment/names.ts";
 import type { Calls } from "./calls.ts";
 import type { ClientEra } from "./channel.ts";
 import { KINDS, LIST_KINDS, type ListKind } from "./item-kinds.ts";
+import { declaredTasks, taskMethods } from "./task-methods.ts";
 import { own, type Reply, type Turn } from "./turn.ts";
 
 type Handler = (turn: Turn, message: JsonObject) => Promise<Reply>;
@@ -23,13 +24,17 @@ export class Requests {
       ["prompts/get", (turn, message) => calls.prompt(turn, message)],
       ["resources/read", (turn, message) => calls.read(turn, message)],
       ["completion/complete", (turn, message) => calls.complete(turn, message)],
+      ["tasks/list", (turn, message) => calls.tasks.list(turn, message)],
+      ...["get", "result", "update", "cancel"].map((name): [string, Handler] => [
+        `tasks/${name}`,
+        (turn, message) => calls.task(turn, message),
+      ]),
     ]);
   }
 
   /** Who answers a method; undefined where nobody does: what no server has isn't served. */
   handlerOf(method: unknown, era: ClientEra): Handler | undefined {
-    const capability = CAPABILITY_OF[String(method)];
-    return capability === undefined || this.capabilities(era)[capability] !== undefined ? this.#handlers.get(method) : undefined;
+    return isDeclared(String(method), era, this.capabilities(era)) ? this.#handlers.get(method) : undefined;
   }
 
   /**
@@ -37,9 +42,9 @@ export class Requests {
    * everything with a list.
    */
   capabilities(era: ClientEra): JsonObject {
-    const declared = this.#deployment
-      .serving()
-      .map(({ mcp }): JsonObject => mcp.greetingFor(era)?.capabilities ?? { prompts: {}, resources: {} });
+    const serving = this.#deployment.serving();
+    const declared = serving.map(({ mcp }): JsonObject => mcp.greetingFor(era)?.capabilities ?? { prompts: {}, resources: {} });
+    const ofEra = declared.filter((_capabilities, at) => serving[at]?.mcp.eraFor(era) === era);
     const has = (name: string): boolean => declared.some((capabilities) => capabilities[name] !== undefined);
     const canSubscribe = declared.some(({ resources }) => isJsonObject(resources) && resources["subscribe"] === true);
     return {
@@ -48,6 +53,7 @@ export class Requests {
       ...(has("prompts") ? { prompts: { listChanged: true } } : {}),
       ...(has("logging") ? { logging: {} } : {}),
       ...(has("completions") ? { completions: {} } : {}),
+      ...declaredTasks(era, ofEra),
     };
   }
 
@@ -79,6 +85,13 @@ export class Requests {
     const isStream = this.#deployment.serving().some(({ mcp }) => mcp.last(kind, mcp.view(era, capabilities))?.isStream === true);
     return { message: resultAnswer(message["id"], { [KINDS[kind].key]: this.shown(kind, turn, turn.role) }), isStream };
   }
+}
+
+/** Whether servers have what a method is about. */
+function isDeclared(method: string, era: ClientEra, declared: JsonObject): boolean {
+  if (method.startsWith("tasks/")) return taskMethods(era, declared).includes(method);
+  const capability = CAPABILITY_OF[method];
+  return capability === undefined || declared[capability] !== undefined;
 }
 
 /** What must be declared for a method to be served. */

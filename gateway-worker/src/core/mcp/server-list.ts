@@ -4,12 +4,11 @@ import { within } from "../timing.ts";
 import type { Channel } from "./channel.ts";
 import { KINDS, type ListKind } from "./item-kinds.ts";
 import type { Link, Outcome, Trouble } from "./link.ts";
+import { readPages } from "./pages.ts";
 import { badHeaderParams } from "./param-headers.ts";
 
 const LIST_MS = 30_000;
 const WAIT_WITH_OLD_MS = 5_000;
-const MAX_PAGES = 1_000;
-const MAX_ITEMS = 10_000;
 
 /** One list of a server as last read. `isStream`: it came as one. */
 export type Reading = { readonly items: readonly JsonObject[]; readonly warnings: readonly string[]; readonly isStream: boolean };
@@ -74,42 +73,27 @@ export class ServerList {
   async #readAll(): Promise<Trouble | null> {
     const { kind, now, changed } = this.#options;
     const items: JsonObject[] = [];
-    const warnings: string[] = [];
-    const seen = new Set<string>();
-    let isStream = false;
-    let cursor: string | undefined;
-    for (let page = 0; ; page++) {
-      const outcome = await this.#readPage(cursor);
-      if ("trouble" in outcome) return outcome.trouble;
-      isStream = outcome.isStream;
-      const result = outcome.reply["result"];
-      if (!isJsonObject(result)) {
-        if (page === 0 && isMethodUnknown(outcome.reply)) break;
-        return { reason: "bad_answer", detail: errorText(outcome.reply), delivered: true };
-      }
-      const listed = result[KINDS[kind].key];
-      if (!Array.isArray(listed)) return { reason: "bad_answer", detail: `its result has no list of ${kind}`, delivered: true };
-      this.#take(listed, items, warnings);
-      const next = result["nextCursor"];
-      if (typeof next !== "string") break;
-      const stop = stopAt({ isRepeated: seen.has(next), pages: page + 1, items: items.length, kind });
-      if (stop !== null) {
-        warnings.push(`${KINDS[kind].method}: ${stop}; the rest is not listed`);
-        break;
-      }
-      seen.add(next);
-      cursor = next;
-    }
+    const badItems: string[] = [];
+    const read = await readPages({
+      method: KINDS[kind].method,
+      key: KINDS[kind].key,
+      items: kind,
+      ask: (message) => this.#ask(message),
+      take: (listed) => {
+        this.#take(listed, items, badItems);
+        return items.length;
+      },
+    });
+    if ("trouble" in read) return read.trouble;
     const isNew = JSON.stringify(items) !== JSON.stringify(this.#last?.items);
-    this.#last = { items, warnings, isStream };
+    this.#last = { items, warnings: [...badItems, ...read.warnings], isStream: read.isStream };
     this.#readAt = now();
     if (isNew) changed(items);
     return null;
   }
 
-  async #readPage(cursor: string | undefined): Promise<Outcome> {
-    const { kind, link, channel } = this.#options;
-    const message: JsonObject = { jsonrpc: "2.0", method: KINDS[kind].method, ...(cursor === undefined ? {} : { params: { cursor } }) };
+  async #ask(message: JsonObject): Promise<Outcome> {
+    const { link, channel } = this.#options;
     const ask = { message, silenceMs: LIST_MS, heard: () => undefined };
     const outcome = await link.request(channel, ask, true);
     const again = "trouble" in outcome && outcome.trouble.reason === "refused";
@@ -129,20 +113,4 @@ export class ServerList {
       } else warnings.push(`${method}: ${JSON.stringify(name)} is not listed: ${why}`);
     }
   }
-}
-
-function stopAt({ isRepeated, pages, items, kind }: { isRepeated: boolean; pages: number; items: number; kind: ListKind }): string | null {
-  if (isRepeated) return "a cursor came twice";
-  if (pages >= MAX_PAGES) return `more than ${MAX_PAGES} pages`;
-  return items >= MAX_ITEMS ? `more than ${MAX_ITEMS} ${kind}` : null;
-}
-
-function isMethodUnknown(reply: JsonObject): boolean {
-  const error = reply["error"];
-  return isJsonObject(error) && error["code"] === -32601;
-}
-
-function errorText(reply: JsonObject): string {
-  const error = reply["error"];
-  return isJsonObject(error) ? `error ${JSON.stringify(error["code"])}` : "no result";
 }

@@ -32,6 +32,8 @@ export type UpstreamServerOptions = {
   /** Whether lists are read as soon as the server is back: the start reads them by itself. */
   readonly isReady: () => boolean;
   readonly listsChanged: () => void;
+  /** Whether a caller's session has tasks that would be lost with it. */
+  readonly isNeeded: (lane: string) => boolean;
   /** What a server says to one caller outside of any call. */
   readonly heard: (caller: string, message: JsonObject) => void;
   /** What it asks one caller outside of any call, where that can be asked now. */
@@ -73,7 +75,7 @@ export class UpstreamServer {
     const heard = (caller: string, message: JsonObject): void => {
       if (!this.#legacyBase.heard(message)) options.heard(caller, message);
     };
-    this.lanes = new Lanes({ host, server: key, wire, now, heard, asked: options.asked });
+    this.lanes = new Lanes({ host, server: key, wire, now, heard, asked: options.asked, isNeeded: options.isNeeded });
     this.#legacyBase = this.#newView("legacy", NOTHING);
   }
 
