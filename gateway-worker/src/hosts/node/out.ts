@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { OutgoingMessage, ServerResponse } from "node:http";
 import { Fault, type Field, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
 
 const NOTHING = new Uint8Array(0);
@@ -15,7 +15,8 @@ export class NodeOut implements Out {
     const length =
       body === undefined || headers.some(([name]) => name === "content-length") ? [] : ["content-length", String(Buffer.byteLength(body))];
     this.#response.writeHead(status, [...headers.flat(), ...length]);
-    this.#response.end(typeof body === "string" ? Buffer.from(body) : body);
+    if (typeof body === "string") endWithText(this.#response, body);
+    else this.#response.end(body);
   }
 
   stream(status: number, headers: readonly Field[]): Sink {
@@ -51,6 +52,15 @@ export class NodeOut implements Out {
       if (!this.#response.writableFinished) then();
     });
   }
+}
+
+/**
+ * Sends the head and a text at once. Node joins the head with a string, and writes both in the string's encoding: in UTF-8 that
+ * would spoil header bytes above 0x7F, in Latin-1 it spoils nothing where the text is ASCII.
+ */
+export function endWithText(message: OutgoingMessage, text: string): void {
+  if (Buffer.byteLength(text) === text.length) message.end(text, "latin1");
+  else message.end(Buffer.from(text));
 }
 
 /** Sends the head at once. `flushHeaders()` would write it as UTF-8, and so change bytes above 0x7F. */

@@ -5,6 +5,7 @@ import { Fault, type FaultKind, type Field, type UpExchange, type UpRequest, typ
 import { isFinalStatus, notAStatus } from "../final-status.ts";
 import { isReadableCoding, pumpedDecoded } from "./decoded.ts";
 import { fieldsOf, NodeIn, pumped } from "./in.ts";
+import { endWithText } from "./out.ts";
 
 const CONNECT_MS = 10_000;
 /** Shorter than what servers commonly keep an idle connection for, so that none is used that is just being closed. */
@@ -86,7 +87,6 @@ function withFraming({ method, headers, body }: UpRequest): Field[] {
   return hasLength || ["POST", "PUT", "PATCH"].includes(method) ? [...kept, ["content-length", "0"]] : kept;
 }
 
-/** A string would be joined with the head, and the whole written as UTF-8: that spoils header bytes above 0x7F. */
 function sendBody(sent: http.ClientRequest, { body, bodySeen }: UpRequest): void {
   if (body instanceof NodeIn) {
     if (bodySeen !== undefined) body.message.on("data", bodySeen);
@@ -94,7 +94,7 @@ function sendBody(sent: http.ClientRequest, { body, bodySeen }: UpRequest): void
     body.message.on("close", () => {
       if (!body.message.complete) sent.destroy(new Fault("reset", "the client left"));
     });
-  } else if (typeof body === "string") sent.end(Buffer.from(body));
+  } else if (typeof body === "string") endWithText(sent, body);
   else if (body instanceof Uint8Array) sent.end(body);
   else sent.end();
 }
