@@ -39,7 +39,9 @@ test("a session's log level is kept with it, and goes with it", async () => {
   const { session } = await sessions.create(BY, "2025-11-25");
   expect(sessions.level(session)).toBeNull();
   sessions.setLevel(session, "error");
-  expect(sessionsOver(sql).level(session)).toBe("error");
+  expect([sessions.level(session), sessionsOver(sql).level(session)]).toEqual(["error", "error"]);
+  sessions.setLevel(session, "debug");
+  expect(sessions.level(session)).toBe("debug");
   sessions.close(session);
   expect(sessions.level(session)).toBeNull();
 });

@@ -39,6 +39,8 @@ export class Sessions {
   readonly #most: number;
   readonly #now: () => number;
   readonly #known = new Map<string, Known>();
+  /** By key, as the table has them: every call asks. */
+  readonly #levels = new Map<string, string | null>();
   #count: number;
 
   constructor(options: { sql: Sql; vault: Vault; deployment: string; idleMs: number; most: number; now: () => number }) {
@@ -92,14 +94,21 @@ export class Sessions {
   }
 
   /** The least log level that a session has asked for; null if it never did. */
-  level(session: Session): string | null {
-    const level = this.#sql.exec("SELECT level FROM log_levels WHERE session = ?", session.key)[0]?.["level"];
-    return typeof level === "string" ? level : null;
+  level({ key }: Session): string | null {
+    const known = this.#levels.get(key);
+    if (known !== undefined) return known;
+    const stored = this.#sql.exec("SELECT level FROM log_levels WHERE session = ?", key)[0]?.["level"];
+    const level = typeof stored === "string" ? stored : null;
+    this.#levels.set(key, level);
+    const [oldest] = this.#levels.keys();
+    if (this.#levels.size > this.#most && oldest !== undefined) this.#levels.delete(oldest);
+    return level;
   }
 
   /** Keeps a session's log level. */
-  setLevel(session: Session, level: string): void {
-    this.#sql.exec("INSERT OR REPLACE INTO log_levels (session, level) VALUES (?, ?)", session.key, level);
+  setLevel({ key }: Session, level: string): void {
+    this.#sql.exec("INSERT OR REPLACE INTO log_levels (session, level) VALUES (?, ?)", key, level);
+    this.#levels.delete(key);
   }
 
   async #read(id: string): Promise<Known | null> {
@@ -139,6 +148,7 @@ export class Sessions {
   }
 
   #forget(key: string): void {
+    this.#levels.delete(key);
     for (const table of ["log_levels", "subscriptions"]) this.#sql.exec(`DELETE FROM ${table} WHERE session = ?`, key);
   }
 }
