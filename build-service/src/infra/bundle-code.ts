@@ -42,7 +42,6 @@ async function bundleEntry(specifier: string): Promise<string> {
     platform: "node",
     format: "esm",
     target: "node22",
-    keepNames: true,
     legalComments: "none",
     logLevel: "silent",
     banner: { js: REQUIRE },
