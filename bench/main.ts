@@ -4,24 +4,27 @@ import { parseArgs } from "node:util";
 import { build } from "./build.ts";
 import { deploy } from "./deploy.ts";
 import { dryRun } from "./dry-run.ts";
+import { gateway } from "./gateway.ts";
 import { plan } from "./plan.ts";
 import { keepResults, loadNow, machineLine } from "./results.ts";
-import type { Row } from "./row.ts";
+import { type Row, verdict } from "./row.ts";
 import { store } from "./store.ts";
 
 /** One file a bench, and one line here. */
-const BENCHES = [dryRun, plan, store, build, deploy];
+const BENCHES = [dryRun, plan, store, build, deploy, gateway];
 const USAGE = `npm run bench -- NAME… [--json FILE]
 
-Measures ours and a peer by turns, in one run, and writes bench/RESULTS.md. build and deploy need a Docker Engine.
+Measures ours and a peer by turns, in one run, and writes bench/RESULTS.md. build and deploy need a Docker Engine,
+gateway needs wrk and nginx: npm run setup -- --bench
 ${BENCHES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join("\n")}
   all       each of them
 `;
 
 function table(rows: readonly Row[]): string {
-  const line = ({ bench, metric, unit, ours, peer, value, ratio }: Row) =>
-    `| ${bench} | ${metric} | ${value} ${unit} | ${ours} ${unit} | ${peer} ${unit} | ${ratio} |`;
-  return ["| bench | metric | value | ours | peer | ours / peer |", "| --- | --- | --- | --- | --- | --- |", ...rows.map(line)].join("\n");
+  const line = ({ bench, metric, unit, ours, peer, value, ratio, bar }: Row) =>
+    `| ${bench} | ${metric} | ${value} ${unit} | ${ours} ${unit} | ${peer} ${unit} | ${ratio} | ${verdict({ ratio, value, unit, bar })} |`;
+  const head = "| bench | metric | value | ours | peer | ours / peer | asked of it |\n| --- | --- | --- | --- | --- | --- | --- |";
+  return [head, ...rows.map(line)].join("\n");
 }
 
 async function main(): Promise<number> {

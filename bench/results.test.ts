@@ -5,11 +5,20 @@ const row = { bench: "plan", metric: "cold", unit: "ms" as const, ours: 900, pee
 const measured = { bench: "plan", about: "planning", at: "2026-01-31T12:00", machine: "2 cores", load: 0.5 };
 
 test("the results show ours, the peer's and the original's figure, or why it has none", () => {
-  const text = resultsText([{ ...measured, rows: [{ ...row, original: 4000 }, { ...row, original: "it can't | here" }, row] }]);
+  const text = resultsText([
+    {
+      ...measured,
+      rows: [
+        { ...row, original: 4000 },
+        { ...row, original: "it can't | here" },
+        { ...row, bar: { atMost: 1.5 } },
+      ],
+    },
+  ]);
   expect(text.split("\n").filter((line) => line.startsWith("| plan"))).toEqual([
-    "| plan | cold | 900 ms | 900 ms | 500 ms | 1.8 | 4000 ms |",
-    "| plan | cold | 900 ms | 900 ms | 500 ms | 1.8 | none: it can't \\| here |",
-    "| plan | cold | 900 ms | 900 ms | 500 ms | 1.8 |  |",
+    "| plan | cold | 900 ms | 900 ms | 500 ms | 1.8 |  | 4000 ms |",
+    "| plan | cold | 900 ms | 900 ms | 500 ms | 1.8 |  | none: it can't \\| here |",
+    "| plan | cold | 900 ms | 900 ms | 500 ms | 1.8 | ≤ 1.5: missed by 20 % |  |",
     "| plan | planning | 2026-01-31T12:00 UTC, load 0.5. | 2 cores |",
   ]);
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus, loadavg, platform, totalmem } from "node:os";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import type { Row } from "./row.ts";
+import { type Row, UNITS, verdict } from "./row.ts";
 
 const JSON_FILE = fileURLToPath(new URL("results.json", import.meta.url));
 const TEXT_FILE = fileURLToPath(new URL("RESULTS.md", import.meta.url));
@@ -21,12 +21,16 @@ const Measured = z.object({
     z.object({
       bench: z.string(),
       metric: z.string(),
-      unit: z.enum(["ms", "s"]),
+      unit: z.enum(UNITS),
       ours: z.number(),
       peer: z.number(),
       value: z.number(),
       ratio: z.number(),
       original: z.union([z.number(), z.string()]).optional(),
+      bar: z
+        .union([z.object({ atLeast: z.number() }), z.object({ atMost: z.number() })])
+        .and(z.object({ of: z.literal("value").optional() }))
+        .optional(),
     }),
   ),
 });
@@ -61,10 +65,10 @@ export function keepResults(measured: {
 /** `RESULTS.md`: every bench's rows, with when, where and how they were measured. */
 export function resultsText(all: readonly Measured[]): string {
   const rows = all.flatMap((one) =>
-    one.rows.map(({ bench, metric, unit, ours, peer, value, ratio, original }) => {
+    one.rows.map(({ bench, metric, unit, ours, peer, value, ratio, original, bar }) => {
       const theirs =
         original === undefined ? "" : typeof original === "number" ? `${original} ${unit}` : `none: ${original.replaceAll("|", "\\|")}`;
-      return `| ${bench} | ${metric} | ${value} ${unit} | ${ours} ${unit} | ${peer} ${unit} | ${ratio} | ${theirs} |`;
+      return `| ${bench} | ${metric} | ${value} ${unit} | ${ours} ${unit} | ${peer} ${unit} | ${ratio} | ${verdict({ ratio, value, unit, bar })} | ${theirs} |`;
     }),
   );
   const runs = all.map(({ bench, about, at, load, machine }) => {
@@ -78,8 +82,8 @@ export function resultsText(all: readonly Measured[]): string {
     "its peer take turns, five times or more; the figures are medians. Trust the ratios, not the digits, and compare a change by",
     "running both versions.",
     "",
-    "| bench | metric | value | ours | peer | ours / peer | the Python original |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+    "| bench | metric | value | ours | peer | ours / peer | asked of it | the Python original |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
     "",
     "| bench | what is measured | when | machine |",

@@ -1,8 +1,13 @@
+export const UNITS = ["ms", "s", "µs", "/s", "MB", "MB/s", "kB"] as const;
+
+/** What the ratio, or the value, has to be. */
+export type Bar = ({ readonly atLeast: number } | { readonly atMost: number }) & { readonly of?: "value" };
+
 /** One figure of a benchmark: ours and a peer that does the same work, measured by turns in one run. */
 export type Row = {
   readonly bench: string;
   readonly metric: string;
-  readonly unit: "ms" | "s";
+  readonly unit: (typeof UNITS)[number];
   /** Medians, in `unit`. */
   readonly ours: number;
   readonly peer: number;
@@ -12,6 +17,8 @@ export type Row = {
   readonly ratio: number;
   /** The original's median for the same work in the same run, or why there is none; left out: it has no such thing. */
   readonly original?: number | string;
+  /** Left out: the figure is only told. */
+  readonly bar?: Bar;
 };
 
 export type Bench = {
@@ -28,9 +35,10 @@ export function rowOf(
     readonly peer: readonly number[];
     readonly beyond: boolean;
     readonly original?: readonly number[] | string;
+    readonly bar?: Bar;
   },
 ): Row {
-  const { bench, metric, unit, beyond, original } = measured;
+  const { bench, metric, unit, beyond, original, bar } = measured;
   const ours = median(measured.ours);
   const peer = median(measured.peer);
   return {
@@ -42,7 +50,18 @@ export function rowOf(
     value: rounded(beyond ? ours - peer : ours),
     ratio: rounded(ours / peer),
     ...(original === undefined ? {} : { original: typeof original === "string" ? original : rounded(median(original)) }),
+    ...(bar === undefined ? {} : { bar }),
   };
+}
+
+/** What was asked of a row and whether it holds: `≥ 2: met`, `≤ 6: missed by 20 %`; nothing where nothing was asked. */
+export function verdict({ ratio, value, unit, bar }: Pick<Row, "ratio" | "value" | "unit" | "bar">): string {
+  if (bar === undefined) return "";
+  const figure = bar.of === "value" ? value : ratio;
+  const [sign, limit] = "atLeast" in bar ? ["≥", bar.atLeast] : ["≤", bar.atMost];
+  const isMet = sign === "≥" ? figure >= limit : figure <= limit;
+  const asked = `${sign} ${limit}${bar.of === "value" ? ` ${unit}` : ""}`;
+  return `${asked}: ${isMet ? "met" : `missed by ${Math.round(100 * Math.abs(figure / limit - 1))} %`}`;
 }
 
 /** The middle of the values, or the mean of the two in the middle. Throws when there are none. */

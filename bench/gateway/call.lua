@@ -1,0 +1,40 @@
+-- One tools/call after the other, each with an id and a text of its own, in the sessions of a file by turns.
+-- wrk … -s call.lua URL -- SESSIONS_FILE TOKEN|- checked|counted
+-- `checked` reads every answer, for one connection: it must repeat the text that was just sent.
+
+local sessions, count, head, said = {}, 0, "", ""
+wrong = 0
+
+function init(args)
+  for line in io.lines(args[1]) do sessions[#sessions + 1] = line end
+  head = "POST " .. wrk.path .. " HTTP/1.1\r\nHost: " .. wrk.headers["Host"] .. "\r\nContent-Type: application/json\r\n"
+    .. "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n"
+  if args[2] ~= "-" then head = head .. "Authorization: Bearer " .. args[2] .. "\r\n" end
+  if args[3] == "checked" then response = check end
+end
+
+function request()
+  count = count + 1
+  said = "m" .. count .. "-" .. #sessions
+  local body = '{"jsonrpc":"2.0","id":' .. count .. ',"method":"tools/call","params":{"name":"echo","arguments":{"message":"' .. said .. '"}}}'
+  return head .. "Mcp-Session-Id: " .. sessions[count % #sessions + 1] .. "\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body
+end
+
+function check(status, headers, body)
+  if status ~= 200 or not body:find('"Echo: ' .. said .. '"', 1, true) then wrong = wrong + 1 end
+end
+
+local threads = {}
+
+function setup(thread) threads[#threads + 1] = thread end
+
+function done(summary, latency)
+  local unread = 0
+  for _, thread in ipairs(threads) do unread = unread + thread:get("wrong") end
+  local errors = summary.errors
+  io.write(string.format(
+    '\n{"calls":%d,"micros":%d,"p50":%d,"p99":%d,"max":%d,"bad":%d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max,
+    unread + errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  ))
+end

@@ -1,0 +1,35 @@
+import type { Target } from "./mcp-targets.ts";
+import { openSessions } from "./sessions.ts";
+import { callLoad, type Load } from "./wrk.ts";
+
+const ROUNDS = 5;
+const SECONDS = 2;
+const WARM_SECONDS = 2;
+
+/** One load, and what of processor time the gateway took for a call. */
+export type Turn = Load & { readonly cpuMicros: number };
+
+/** Lets targets take turns with so many callers, five times. Each is warmed up before, and its answers are read. */
+export async function takeTurns(
+  targets: readonly Target[],
+  { callers, folder, say }: { callers: number; folder: string; say: (line: string) => void },
+): Promise<Map<Target, Turn[]>> {
+  const turns = new Map<Target, Turn[]>();
+  const sessions = new Map<Target, string>();
+  for (const target of targets) {
+    const { endpoint, name } = target;
+    const file = await openSessions(folder, name.replaceAll(" ", "-"), endpoint, callers);
+    await callLoad({ ...endpoint, callers: 1, seconds: WARM_SECONDS, sessions: file, reads: "checked" });
+    sessions.set(target, file);
+    turns.set(target, []);
+  }
+  for (let round = 1; round <= ROUNDS; round++) {
+    say(`round ${round} of ${ROUNDS} with ${callers} callers: ${targets.map(({ name }) => name).join(", ")}`);
+    for (const [target, file] of sessions) {
+      const before = target.program.cpuSeconds();
+      const load = await callLoad({ ...target.endpoint, callers, seconds: SECONDS, sessions: file });
+      turns.get(target)?.push({ ...load, cpuMicros: (1e6 * (target.program.cpuSeconds() - before)) / load.calls });
+    }
+  }
+  return turns;
+}
