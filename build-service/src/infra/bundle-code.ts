@@ -6,7 +6,12 @@ import { fileURLToPath } from "node:url";
 const REQUIRE = 'import { createRequire as agentEnvRequire } from "node:module"; const require = agentEnvRequire(import.meta.url);';
 
 /** Every entry that is bundled: a packed CLI brings each as `bundledFile` names it, and needs no bundler. */
-export const BUNDLED_ENTRIES: readonly string[] = ["@agent-env/gateway/node", "@agent-env/sdk/bundle", "@agent-env/sdk/front-end"];
+export const BUNDLED_ENTRIES: readonly string[] = [
+  "@agent-env/gateway/node",
+  "@agent-env/sdk/bundle",
+  "@agent-env/sdk/front-end",
+  "@agent-env/sdk/testing",
+];
 
 /** Where a packed CLI has what was bundled when it was packed, from its root. */
 export function bundledFile(specifier: string): string {

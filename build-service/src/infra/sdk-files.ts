@@ -13,7 +13,7 @@ const COMMAND_PATH = `node_modules/.bin/${FRONT_END_COMMAND}`;
 
 /** What `agent-env/sdk` adds to its own base. Bundling it takes a second, and its paths alone say whether an image can run. */
 export const sdkBaseFiles: BaseFiles = {
-  paths: [COMMAND_PATH, `${ROOT}/front-end.js`, `${ROOT}/index.js`, `${ROOT}/package.json`],
+  paths: [COMMAND_PATH, `${ROOT}/front-end.js`, `${ROOT}/index.js`, `${ROOT}/package.json`, `${ROOT}/testing.js`],
   async text(path) {
     const text = (await sdkFiles()).get(path);
     if (text === undefined) throw new Error(`the SDK has no ${path}`);
@@ -40,16 +40,17 @@ export async function sdkVersion(): Promise<string> {
 }
 
 async function makeSdkFiles(): Promise<ReadonlyMap<string, string>> {
-  const [library, frontEnd, version] = await Promise.all([
+  const [library, frontEnd, testing, version] = await Promise.all([
     bundledEntry("@agent-env/sdk/bundle"),
     bundledEntry("@agent-env/sdk/front-end"),
+    bundledEntry("@agent-env/sdk/testing"),
     sdkVersion(),
   ]);
   const manifest = {
     name: "@agent-env/sdk",
     version,
     type: "module",
-    exports: { ".": "./index.js" },
+    exports: { ".": "./index.js", "./testing": "./testing.js" },
     bin: { [FRONT_END_COMMAND]: "./front-end.js" },
   };
   return new Map([
@@ -57,5 +58,6 @@ async function makeSdkFiles(): Promise<ReadonlyMap<string, string>> {
     [`${ROOT}/front-end.js`, frontEnd],
     [`${ROOT}/index.js`, library],
     [`${ROOT}/package.json`, `${JSON.stringify(manifest, null, 2)}\n`],
+    [`${ROOT}/testing.js`, testing],
   ]);
 }
