@@ -109,6 +109,7 @@ export class McpEndpoint {
 
     const read = await readJson(this.#deployment.host, request, this.#deployment.settings.maxMessageBytes);
     if ("problem" in read) return answer.refuse(read.problem.status, { id: null, ...read.problem });
+    this.#deployment.host.observer?.current()?.asks(read.value);
     const version = request.header(VERSION_HEADER);
     if (isModernRequest(read.value, version)) await this.#takeModern({ request, caller }, answer, read.value);
     else await this.#takeLegacy({ request, caller }, answer, read.value, version);

@@ -2,13 +2,14 @@ import { isJsonObject, type JsonObject } from "@agent-env/protocol";
 import { BadAnswer } from "../mcp/bad-answer.ts";
 import type { Answered, Post } from "../mcp/exchange.ts";
 import { serverAt, wordFor } from "./http-call.ts";
+import { knownMcpMethod } from "./mcp-methods.ts";
 import type { Attributes } from "./span.ts";
 import type { Watched } from "./watched.ts";
 
 /** Watches one message to a server and the wait for its reply (OpenTelemetry, MCP client spans). */
 export async function mcpCall(watched: Watched, post: Post, send: (post: Post) => Promise<Answered>): Promise<Answered> {
   const { message, version, url, fields } = post;
-  const method = String(message["method"] ?? "response");
+  const method = knownMcpMethod(message["method"]) ?? "response";
   const named = nameIn(method, message);
   const call = watched.call(named === null ? method : `${method} ${named.name}`, {
     "mcp.method.name": method,

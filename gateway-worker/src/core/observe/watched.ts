@@ -1,3 +1,4 @@
+import { isJsonObject } from "@agent-env/protocol";
 import type { Caller } from "../auth/caller.ts";
 import { headedBy } from "../headed.ts";
 import { pathOf, type Route } from "../route.ts";
@@ -5,6 +6,7 @@ import { ClientFault, type Field, type In, type Out } from "../seam.ts";
 import type { View } from "../view.ts";
 import { Call } from "./call.ts";
 import { knownMethod } from "./http-call.ts";
+import { knownMcpMethod } from "./mcp-methods.ts";
 import { seesTiming, serverTimingField } from "./server-timing.ts";
 import type { Attributes, Span } from "./span.ts";
 import { below, contextIn, type TraceContext } from "./trace-context.ts";
@@ -25,6 +27,7 @@ export class Watched {
   readonly context: TraceContext | null;
   #to: Route | null = null;
   #deployment: string | null = null;
+  #method: string | null = null;
   #seesTiming = false;
   #status = 0;
   #error: string | null = null;
@@ -58,6 +61,11 @@ export class Watched {
   /** Whom it was let in as. */
   admitted(caller: Caller): void {
     this.#seesTiming = this.#cares.tellsTimes && seesTiming(caller, this.#request);
+  }
+
+  /** What it asks of MCP, by its body. */
+  asks(body: unknown): void {
+    this.#method = isJsonObject(body) ? knownMcpMethod(body["method"]) : null;
   }
 
   /** Its answer, whose head tells what it took so far. */
@@ -110,6 +118,7 @@ export class Watched {
       "http.response.status_code": status,
       ...(error === null ? {} : { "error.type": error }),
       ...(this.#deployment === null ? {} : { "agentenv.deployment": this.#deployment }),
+      ...(this.#method === null ? {} : { "mcp.method.name": this.#method }),
       ...serverOf(this.#to),
     };
     const name = route === null ? method : `${method} ${route}`;
