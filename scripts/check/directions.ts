@@ -46,7 +46,7 @@ const RULES: readonly Rule[] = [
     says: "hosts don't know each other",
   },
   {
-    files: /^build-service\/src\/(bundle|types|images|store|providers|infra|deploy)\//,
+    files: /^build-service\/src\/(bundle|types|images|store|providers|infra|deploy|conformance)\//,
     refuses: inFolder("build-service/src/run", "build-service/src/cli"),
     except: /^build-service\/src\/run\/steps\//,
     says: "planning, images, records and deploys come before run/ and cli/ (only run/steps/ is declared to them)",

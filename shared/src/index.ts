@@ -1,5 +1,6 @@
 export * from "./card.ts";
 export * from "./clock.ts";
+export * from "./conformance-report.ts";
 export * from "./data-plane.ts";
 export * from "./deployment.ts";
 export * from "./errors.ts";
