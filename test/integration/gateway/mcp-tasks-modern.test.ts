@@ -90,7 +90,7 @@ describe.each(HOSTS)("tasks of 2026-07-28 on the $host host", ({ start }) => {
     expect(bodies.map((body) => JSON.parse(body).params)).toMatchObject([{ taskId: "1", inputResponses: { a: {} } }, { taskId: "1" }]);
   });
 
-  test("G2 a task of another caller is as unknown as one that nobody has issued", async () => {
+  test("F14 a task of another caller is as unknown as one that nobody has issued", async () => {
     const gateway = await started({ record: { servers: [mcp("items", await modernTasks("items"))] } });
     await ask(gateway, work("items"));
     const unknown = (id: string) => [200, { code: -32602, message: `Task not found: ${id}` }];

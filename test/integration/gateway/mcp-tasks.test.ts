@@ -83,7 +83,7 @@ describe.each(HOSTS)("tasks of 2025-11-25 on the $host host", ({ start }) => {
     expect(await listed(client)).toEqual([last]);
   });
 
-  test("F31 a task of another caller is as unknown as one that nobody has issued", async () => {
+  test("F14 a task of another caller is as unknown as one that nobody has issued", async () => {
     const items = await tasksAt({ name: "items" });
     const gateway = await started({ record: { servers: [mcp("items", items)] } });
     const client = await closedLater(connected(gateway));
@@ -100,7 +100,7 @@ describe.each(HOSTS)("tasks of 2025-11-25 on the $host host", ({ start }) => {
     expect((await client.experimental.tasks.getTask(id)).status).toBe("working");
   });
 
-  test("F25 of one id from two servers the first keeps it, and the other's is reached under its server's name", async () => {
+  test("G3 of one id from two servers the first keeps it, and the other's is reached under its server's name", async () => {
     const [items, stock] = [await tasksAt({ name: "items", ids: ["1"] }), await tasksAt({ name: "stock", ids: ["1"] })];
     const gateway = await started({ record: { servers: [mcp("items", items), mcp("stock", stock)] } });
     const client = await closedLater(connected(gateway));
@@ -175,7 +175,7 @@ describe.each(HOSTS)("tasks of 2025-11-25 on the $host host", ({ start }) => {
     expect(said(await client.experimental.tasks.getTaskResult(id, CallToolResultSchema))).toBe('not "Which word?"');
   });
 
-  test("F37 a task's new state is told to its own caller, under the id that this knows", async () => {
+  test("G2 a task's new state is told to its own caller, under the id that this knows", async () => {
     const [items, stock] = [await tasksAt({ name: "items", ids: ["1"] }), await tasksAt({ name: "stock", ids: ["1"] })];
     const gateway = await started({ record: { servers: [mcp("items", items), mcp("stock", stock)] } });
     const [client, other] = [await closedLater(connected(gateway)), await closedLater(connected(gateway))];

@@ -55,7 +55,7 @@ function unused(): never {
 }
 
 describe("sessions with a server that nobody uses", () => {
-  test("N2 one with tasks at the server is kept after ten minutes, also one of before a restart; others end", async () => {
+  test("G8 one with tasks at the server is kept after ten minutes, also one of before a restart; others end", async () => {
     const { lanes, usedAfter } = lanesOf(["alice", "bob", "carol"], (lane) => lane !== "bob" && lane !== "somebody");
     lanes.take("alice", NOTHING).give();
     expect(await usedAfter(9)).toEqual([]);
@@ -63,7 +63,7 @@ describe("sessions with a server that nobody uses", () => {
     expect(await usedAfter(60)).toEqual(["s-bob"]);
   });
 
-  test("N2 one that is used is kept, and ended once it is idle and has no tasks any more", async () => {
+  test("one that is used is kept, and ended once it is idle and has no tasks any more", async () => {
     let hasTasks = true;
     const { lanes, usedAfter } = lanesOf(["alice"], () => hasTasks);
     const taken = lanes.take("alice", NOTHING);

@@ -56,7 +56,7 @@ describe("which server issued a task", () => {
     expect(book.find("alice", "1")).toBe(null);
   });
 
-  test("F25 of one id from two servers the first keeps it while it is known, for one caller", () => {
+  test("G3 of one id from two servers the first keeps it while it is known, for one caller", () => {
     const { book, clock } = newBook();
     const shown = (task: Partial<Task>) => book.issued(taskOf("1", { ttlMs: 500, ...task })).shown;
     expect([shown({}), shown({ server: "stock" }), shown({}), shown({ caller: "bob", server: "stock" })]).toEqual([
