@@ -97,6 +97,7 @@ export const PROBLEM_CODES = {
     "deploy-verifier",
     "deploy-step",
   ],
+  site: ["act-script"],
 } as const;
 
 export type Stage = keyof typeof PROBLEM_CODES;

@@ -42,6 +42,7 @@ const COMMANDS = [
   ["config", "explain"],
   ["config", "sources"],
   ["config", "debug"],
+  ["check-site", "x"],
   ["doctor"],
   ["gc"],
 ];

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   plugin: async () => (await import("./commands/plugin.ts")).pluginCommand,
   config: async () => (await import("./commands/config.ts")).configCommand,
   store: async () => (await import("./commands/store.ts")).storeCommand,
+  "check-site": async () => (await import("./commands/check-site.ts")).checkSiteCommand,
   conformance: async () => (await import("./commands/conformance.ts")).conformanceCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand,
   gc: async () => (await import("./commands/gc.ts")).gcCommand,

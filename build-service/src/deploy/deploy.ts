@@ -1,4 +1,5 @@
 import { CARD_PATH, type DeploymentRecord, type DockerImageRecord, joined, UserError } from "@agent-env/protocol";
+import { storedVerdicts } from "../check-site/stored-report.ts";
 import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
 import type { EnvProvider, Started } from "../providers/env/provider.ts";
@@ -13,7 +14,7 @@ import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity
 import { drawKey } from "./keys.ts";
 import { refusedOptions, refusedPlace } from "./options.ts";
 import { createRecord, updateRecord } from "./record.ts";
-import { sitePrefixes } from "./site-prefixes.ts";
+import { sitePrefixes, withVerdicts } from "./site-prefixes.ts";
 import { stopDeployment } from "./teardown.ts";
 import { authorization } from "./tokens.ts";
 import { mainService, waves } from "./topology.ts";
@@ -54,7 +55,10 @@ export async function deployEnv(options: DeployOptions, context: DeployContext):
     const headers = await authorization(context.stateDir, { ...draft, expires_at: null }, orchestrator);
     const session = await opened(sandbox, { deploymentId, owner, expiresAt: rfc3339(labelsExpire), cpu, memoryMb }, context);
     const addresses = await session.reserve(services);
-    const sited = { ...draft, sites: await sitePrefixes(session, services) };
+    const sited = {
+      ...draft,
+      sites: withVerdicts(await sitePrefixes(session, services), await storedVerdicts(context.store, options.env, context.emit)),
+    };
     await startAll(
       { session, provider, services, addresses, record: provider.withServers(sited, options.env, options.gateway, addresses) },
       context,

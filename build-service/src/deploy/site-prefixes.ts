@@ -1,4 +1,4 @@
-import { type DeploymentRecord, UserError } from "@agent-env/protocol";
+import { type DeploymentRecord, type SiteVerdict, UserError } from "@agent-env/protocol";
 import type { SandboxSession, Service } from "../providers/sandbox/provider.ts";
 
 /** How a front end's image says who owns the prefix that its site is served under (7-sites §2). */
@@ -19,6 +19,11 @@ export async function sitePrefixes(session: Pick<SandboxSession, "imageLabels">,
     else if (value !== "strip") throw unknownPrefix(name, value);
   }
   return sites;
+}
+
+/** The same with the verdict of each site that has been checked (7-sites §6). */
+export function withVerdicts(sites: Sites, verdicts: ReadonlyMap<string, SiteVerdict>): Sites {
+  return { ...sites, ...Object.fromEntries([...verdicts].map(([site, verdict]) => [site, { ...sites[site], verdict }])) };
 }
 
 function unknownPrefix(service: string, value: string): UserError {

@@ -1,11 +1,15 @@
+import { SiteReport } from "@agent-env/protocol";
 import { DIGEST } from "../bundle/lock-file.ts";
 import { BUILT_IN } from "../types/registry.ts";
 import { configSchema } from "./config-schema.ts";
-import { fileSchema, type JsonSchema } from "./json-schema.ts";
+import { fileSchema, type JsonSchema, ofZod } from "./json-schema.ts";
 import { taskSchema } from "./task-schema.ts";
 import { tomlSchema } from "./toml-schema.ts";
 
-/** The JSON Schema of each file that authors write, by its file name: made from what checks those files (4-bundle §4). */
+/**
+ * The JSON Schema of each file that authors write, by its file name, made from what checks those files (4-bundle §4), and of the
+ * report that `check-site` writes.
+ */
 export function jsonSchemas(): ReadonlyMap<string, JsonSchema> {
   const lock = {
     type: "object",
@@ -19,6 +23,7 @@ export function jsonSchemas(): ReadonlyMap<string, JsonSchema> {
     ["eval.schema.json", fileSchema("evals/*.toml", "An eval of a bundle.", tomlSchema(BUILT_IN, "eval"))],
     ["task.schema.json", fileSchema("tasks/*.json", "A task of a bundle.", taskSchema(BUILT_IN))],
     ["config.schema.json", fileSchema(".agentenv/config.toml", "The configuration of agent-env.", configSchema())],
+    ["site-report.schema.json", fileSchema("site.json", "What agent-env check-site found.", ofZod(SiteReport))],
     ["agent-env-lock.schema.json", fileSchema("agent-env.lock", "Base images by digest.", lock)],
   ]);
 }

@@ -1,0 +1,74 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchBrowser } from "../../build-service/src/check-site/browser.ts";
+import { CHROMIUM, noChromium } from "../fixtures/chromium.ts";
+import { endHosts, HOSTS, type RunningGateway } from "../fixtures/gateway/hosts.ts";
+import { card, type Recorder, recorder } from "../fixtures/gateway/recorder.ts";
+import type { RunningSite } from "../fixtures/real-sites.ts";
+import { BROKEN } from "./check-site-broken.ts";
+import { checked, siteOf, startSite } from "./check-site-support.ts";
+
+afterAll(endHosts);
+
+describe.skipIf(noChromium !== "").each(HOSTS)(
+  `N5 sites that are good on a host of their own only, on the $host host${noChromium && ` (${noChromium})`}`,
+  ({ host, start }) => {
+    const sites = BROKEN.filter(({ onBothHosts }) => onBothHosts || host === "node");
+    let gateway: RunningGateway;
+    let backend: Recorder;
+    let browser: Browser;
+    let running: readonly RunningSite[];
+    beforeAll(async () => {
+      backend = await recorder({ card: () => ({ status: 200, body: card("site") }) });
+      running = await Promise.all(sites.map(({ paths }) => startSite(paths)));
+      gateway = await start({
+        record: (deployment) => ({
+          servers: sites.map(({ site: name }, at) => {
+            const frontend_url = running[at]?.url ?? "";
+            return { name, kind: "website" as const, url: backend.url, frontend_url, label: `${name}--${deployment}` };
+          }),
+        }),
+      });
+      browser = await launchBrowser(CHROMIUM, []);
+    });
+    afterAll(async () => {
+      await browser.close();
+      await gateway.stop();
+      await Promise.all([backend.close(), ...running.map((site) => site.close())]);
+    });
+
+    test.each(sites)(
+      "$site: a browser shows it, and check-site says it",
+      async ({ site, looks, acts = "", finds, notes: notesOf = [] }) => {
+        const up = siteOf(gateway, site);
+        const shown = async (base: string, expected: unknown): Promise<unknown> => {
+          const context = await browser.newContext();
+          const page = await context.newPage();
+          let failure: string | undefined;
+          page.on("requestfailed", (request) => {
+            failure = request.failure()?.errorText;
+          });
+          const [opened] = await Promise.allSettled([page.goto(base + looks.at, { waitUntil: "networkidle" })]);
+          const isShown = `(${looks.shows}) === ${JSON.stringify(expected)}`;
+          if (opened.status === "fulfilled") await Promise.allSettled([page.waitForFunction(isShown, undefined, { timeout: 5_000 })]);
+          const what = opened.status === "rejected" ? failure : await page.evaluate<unknown>(looks.shows);
+          await context.close();
+          return what;
+        };
+        expect({ host: await shown(up.host ?? "", looks.host), prefix: await shown(up.prefix, looks.prefix) }).toEqual({
+          host: looks.host,
+          prefix: looks.prefix,
+        });
+
+        const { verdict, findings, notes } = await checked(browser, up, { acts });
+        const prefix = `${gateway.prefix}/website/${site}`;
+        const found = findings.map(({ advice: _advice, mode: _mode, pages: _pages, ...finding }) => ({
+          ...finding,
+          text: finding.text.replaceAll(prefix, "<prefix>"),
+        }));
+        expect({ verdict, found, notes }).toEqual({ verdict: "host-only", found: finds, notes: notesOf });
+        for (const { mode, advice } of findings) expect([mode, advice]).toEqual(["prefix", expect.stringMatching(/\w/)]);
+      },
+    );
+  },
+);
