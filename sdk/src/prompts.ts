@@ -1,6 +1,6 @@
 import { issuesText, UserError } from "@agent-env/protocol";
 import { z } from "zod";
-import type { Complete, Completions } from "./completion.ts";
+import { type Complete, type Completions, checkCompletions } from "./completion.ts";
 import type { ToolContext } from "./context.ts";
 import { convertParams } from "./convert.ts";
 import { checkHandler } from "./handlers.ts";
@@ -64,7 +64,9 @@ export class Prompts {
         next: "rename one of them",
       });
     }
-    checkHandler(`prompt ${JSON.stringify(name)}`, definition);
+    const what = `prompt ${JSON.stringify(name)}`;
+    checkHandler(what, definition);
+    checkCompletions(what, Object.keys(definition.input ?? {}), definition.complete);
     this.#prompts.set(name, { listed: listedPrompt(name, definition), complete: definition.complete, get: getterOf(definition) });
   }
 

@@ -1,5 +1,5 @@
 import { UserError } from "@agent-env/protocol";
-import type { Complete, Completions } from "./completion.ts";
+import { type Complete, type Completions, checkCompletions } from "./completion.ts";
 import type { ToolContext } from "./context.ts";
 import { InvalidParams, UnknownResource } from "./mcp/failure.ts";
 import { type UriReader, uriTemplate, type Variables } from "./uri-template.ts";
@@ -58,14 +58,7 @@ export class Resources {
     const { names, read: variables } = uriTemplate(template);
     if (this.#templates.has(template)) throw twice("resource template", template);
     const { read, complete, ...described } = definition;
-    const stray = Object.keys(complete ?? {}).filter((name) => !names.includes(name));
-    if (stray.length > 0) {
-      throw new UserError({
-        what: `resource template ${JSON.stringify(template)} completes ${stray.map((name) => JSON.stringify(name)).join(" and ")}`,
-        why: `its variables are ${names.map((name) => JSON.stringify(name)).join(" and ")}`,
-        next: "complete one of these",
-      });
-    }
+    checkCompletions(`resource template ${JSON.stringify(template)}`, names, complete);
     this.#templates.set(template, {
       listed: { uriTemplate: template, ...described },
       variables,

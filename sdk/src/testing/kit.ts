@@ -149,7 +149,7 @@ export class TestKit {
   /** Uses an extension as its card advertises it: `op` names the method. */
   async extension(uri: string, op: string, params: JsonObject = {}): Promise<{ readonly status: number; readonly body: unknown }> {
     const { verb, path } = advertised(this.card(), uri, op);
-    const query = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
+    const query = new URLSearchParams(Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)])));
     const answer = verb === "GET" ? await this.fetch(`${path}?${query}`) : await this.fetch(path, { method: verb, ...jsonBody(params) });
     return { status: answer.status, body: await answer.json() };
   }
