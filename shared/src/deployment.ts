@@ -87,5 +87,13 @@ export type DeploymentRecord = z.infer<typeof DeploymentRecord>;
 export const deploymentKvKey = (id: string): string => `deployment:${id}`;
 export const deploymentObjectKey = (id: string): string => `deployments/${id}.json`;
 
+/** KV key of a site's host label that holds its deployment's id in part only; the value is the whole id. */
+export const labelKvKey = (label: string): string => `label:${label}`;
+
+/** The labels of a record's sites that can't be read for whose they are: they were cut (`7-sites` §1). */
+export function cutLabels({ deployment_id, servers }: Pick<DeploymentRecord, "deployment_id" | "servers">): string[] {
+  return servers.flatMap(({ label }) => (label === undefined || label.includes(`--${deployment_id}`) ? [] : [label]));
+}
+
 /** A KV value: the projection of a record with the revision it shows, so that a stale read is recognised. */
 export const Projection = z.object({ revision: z.int(), record: z.unknown() });

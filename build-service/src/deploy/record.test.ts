@@ -74,6 +74,24 @@ describe("a deployment's record", () => {
   });
 });
 
+describe("N5 a site's host label that was cut", () => {
+  const site = (name: string, label: string) => ({ name, kind: "website" as const, url: "http://127.0.0.1:1", label });
+  const servers = [
+    site("shop", "shop--items-abcd1234"),
+    site("my.shop", "myshop--items-abcd1234-0123abcd"),
+    site("long", "long-label-0123abcd"),
+  ];
+
+  test("is shown to the edge with its deployment, and no longer once that is stopped", async () => {
+    const store = memoryStore();
+    await createRecord(store, record({ servers }));
+    expect(await store.projections.list("label:")).toEqual(["label:long-label-0123abcd"]);
+    expect(await store.projections.get("label:long-label-0123abcd")).toBe("items-abcd1234");
+    await closeRecord(store, "items-abcd1234");
+    expect(await store.projections.list("label:")).toEqual([]);
+  });
+});
+
 describe("deployments", () => {
   test("are found by id and by instance id, and show as expired once their time is over", async () => {
     const store = memoryStore();

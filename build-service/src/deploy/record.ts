@@ -1,6 +1,6 @@
-import { DeploymentRecord, deploymentKvKey, deploymentObjectKey } from "@agent-env/protocol";
+import { cutLabels, DeploymentRecord, deploymentKvKey, deploymentObjectKey, labelKvKey } from "@agent-env/protocol";
 import { parseStored, readJson } from "../store/json.ts";
-import { deploymentProjection, projectLatest } from "../store/project.ts";
+import { deploymentProjection, labelProjections, projectLatest } from "../store/project.ts";
 import type { Store, StoreSide } from "../store/store.ts";
 
 /** Where deployments lie that a gateway of this machine serves: one of the deployment's own, or `gateway dev` (5-run §6). */
@@ -61,9 +61,14 @@ export function readRecord(store: Store, id: string): Promise<DeploymentRecord |
 /** Shows the edge the record as it is by now: newer than the one just written where another writer was faster. */
 async function project(store: Store, written: DeploymentRecord): Promise<void> {
   const id = idOf(written);
+  const { projections } = deploymentSide(store);
+  const labels = labelProjections(written);
+  if (labels.size > 0) await projections.putAll(labels);
   await projectLatest(deploymentSide(store), deploymentKvKey(id), async () =>
     deploymentProjection((await readRecord(store, id)) ?? written),
   );
+  const over = written.status === "stopped" ? cutLabels(written).map(labelKvKey) : [];
+  if (over.length > 0) await projections.removeAll(over);
 }
 
 function idOf(record: DeploymentRecord): string {

@@ -1,4 +1,4 @@
-import type { AnyRecord, DeploymentRecord } from "@agent-env/protocol";
+import { type AnyRecord, cutLabels, type DeploymentRecord, labelKvKey } from "@agent-env/protocol";
 import type { StoreSide } from "./store.ts";
 
 /** What the edge is to see of an id: the latest revision with its record. A null value is not shown. */
@@ -13,6 +13,12 @@ export function envProjection(record: AnyRecord): Shown {
 export function deploymentProjection(record: DeploymentRecord): Shown {
   const { revision, status } = record;
   return { revision, value: status === "stopped" ? null : JSON.stringify({ revision, record }) };
+}
+
+/** What KV holds of a deployment besides, by key: whose a host label is that was cut. */
+export function labelProjections(record: DeploymentRecord): ReadonlyMap<string, string> {
+  const id = record.status === "stopped" ? undefined : record.deployment_id;
+  return new Map(id === undefined ? [] : cutLabels(record).map((label) => [labelKvKey(label), id]));
 }
 
 /**

@@ -7,8 +7,9 @@ import { putNextVersion } from "../../../build-service/src/store/versions.ts";
 import { STORE_KINDS } from "../../fixtures/store-kinds.ts";
 
 const WRITE = { write: true, onStep: () => {} };
-const deployment = (id: string) =>
-  DeploymentRecord.parse({ deployment_id: id, name: "env1", auth: { mode: "open" }, servers: [], environment_card: null });
+const site = { name: "long", kind: "website", url: "http://127.0.0.1:1", label: "a-label-that-was-cut-0123abcd" };
+const deployment = (id: string, servers: readonly object[] = []) =>
+  DeploymentRecord.parse({ deployment_id: id, name: "env1", auth: { mode: "open" }, servers, environment_card: null });
 
 describe.each(STORE_KINDS)("B8.4 store sync on a $name", ({ start }) => {
   let kind: Awaited<ReturnType<typeof start>>;
@@ -18,7 +19,7 @@ describe.each(STORE_KINDS)("B8.4 store sync on a $name", ({ start }) => {
     store = await kind.open();
     for (const id of ["team/a", "team/b", "team/b", "@local/~/c"]) await putNextVersion(store, "env", { id, type: "multi" }, {});
     await putNextVersion(store, "artifact", { id: "team/file", type: "file" }, {});
-    await createRecord(store, deployment("up-abcd1234"));
+    await createRecord(store, deployment("up-abcd1234", [site]));
     await createRecord(store, deployment("over-abcd1234"));
     await updateRecord(store, "over-abcd1234", () => ({ status: "stopped" }));
   });
@@ -31,7 +32,7 @@ describe.each(STORE_KINDS)("B8.4 store sync on a $name", ({ start }) => {
 
   test("changes nothing where KV shows what R2 holds", async () => {
     const before = await all();
-    expect(await syncProjections(store, WRITE)).toEqual({ added: [], corrected: [], removed: [], unchanged: 4 });
+    expect(await syncProjections(store, WRITE)).toEqual({ added: [], corrected: [], removed: [], unchanged: 5 });
     expect(await all()).toEqual(before);
   });
 
@@ -41,12 +42,14 @@ describe.each(STORE_KINDS)("B8.4 store sync on a $name", ({ start }) => {
     await store.projections.remove("deployment:up-abcd1234");
     await store.projections.put("env:team/b", '{"revision":1,"record":{"id":"team/b","type":"multi","version":1}}');
     await store.projections.put("env:team/none", "{}");
+    await store.projections.remove("label:a-label-that-was-cut-0123abcd");
+    await store.projections.put("label:of-nobody-0123abcd", "gone-abcd1234");
     await store.projections.put("deployment:over-abcd1234", "{}");
     await store.projections.put("other:key", "kept");
     const differs = {
-      added: ["env:team/a", "deployment:up-abcd1234"],
+      added: ["env:team/a", "deployment:up-abcd1234", "label:a-label-that-was-cut-0123abcd"],
       corrected: ["env:team/b"],
-      removed: ["deployment:over-abcd1234", "env:team/none"],
+      removed: ["deployment:over-abcd1234", "env:team/none", "label:of-nobody-0123abcd"],
       unchanged: 1,
     };
     const broken = await all();
@@ -78,7 +81,8 @@ describe.each(STORE_KINDS)("B8.4 store sync on a $name", ({ start }) => {
     await syncProjections(busy, WRITE);
     expect(first).toBe(false);
     expect(JSON.parse((await store.projections.get("env:team/a")) ?? "")).toMatchObject({ revision: 2, record: { version: 2 } });
-    expect(await store.projections.get("deployment:up-abcd1234")).toBeNull();
+    for (const key of ["deployment:up-abcd1234", "label:a-label-that-was-cut-0123abcd"])
+      expect(await store.projections.get(key)).toBeNull();
   });
 
   test("a record that can't be read stops it, by its key, and removes nothing", async () => {

@@ -61,7 +61,8 @@ export class DeploymentObject extends DurableObject<Environment> {
   override async fetch(request: Request): Promise<Response> {
     const place = locate(new URL(request.url), this.env);
     if (place === null) return refusal(noDeployment());
-    const served = await this.#serve(place.deployment);
+    // a shortened label says whose it is to the Worker alone
+    const served = await this.#serve(this.ctx.id.name ?? place.deployment);
     if ("problem" in served) return refusal(served.problem);
     const out = new WorkersOut(request);
     const incoming = new WorkersIn(request, place);

@@ -27,7 +27,7 @@ import { WorkersIn, WorkersOut } from "./in-out.ts";
 import { edgeHosts, locate, type Place, strayPlace } from "./locate.ts";
 import { pagesBy } from "./pages.ts";
 import { Recent } from "./recent.ts";
-import { type RecordRead, readRecord } from "./records.ts";
+import { deploymentOfLabel, type RecordRead, readRecord } from "./records.ts";
 
 export { DeploymentObject } from "./deployment-object.ts";
 
@@ -58,7 +58,7 @@ export default {
     if (place === null || read === null) return errorResponse(noDeployment());
     if (read.problem !== null) return errorResponse(read.problem);
     try {
-      return await answer({ request, env, context }, place, read.record);
+      return await answer({ request, url, env, context }, place, read.record);
     } catch (error) {
       console.error(error);
       return errorResponse(deploymentBroke(place.deployment));
@@ -66,12 +66,13 @@ export default {
   },
 } satisfies ExportedHandler<Environment>;
 
-type Asked = { readonly request: Request; readonly env: Environment; readonly context: ExecutionContext };
+type Asked = { readonly request: Request; readonly url: URL; readonly env: Environment; readonly context: ExecutionContext };
 
 /** What one deployment answers. A fault in it is its own. */
-async function answer({ request, env, context }: Asked, place: Place, record: DeploymentRecord): Promise<Response> {
+async function answer({ request, url, env, context }: Asked, place: Place, record: DeploymentRecord): Promise<Response> {
   if (record.auth.mode === "open" && isFromElsewhere(request)) return errorResponse(openElsewhere());
   const object = env.DEPLOYMENT.get(env.DEPLOYMENT.idFromName(place.deployment));
+  if (isMcpPost(request, url, place)) return await object.fetch(request);
   const view = await viewOf(object, place);
   if ("status" in view) return errorResponse({ ...view, headers: [] });
   const incoming = new WorkersIn(request, place);
@@ -99,14 +100,28 @@ async function answer({ request, env, context }: Asked, place: Place, record: De
   return await out.response;
 }
 
-/** The record of what a request names. In a shortened label the deployment stands before its hash; the record says whether it does. */
+/** A message to the gateway's own MCP server: the object's, which routes it by the same rules. All calls come this way. */
+function isMcpPost({ method }: Request, { host, pathname }: URL, { deployment, base, hasOwnHost }: Place): boolean {
+  const isGateways = !hasOwnHost || hostName(host).split(".")[0] === deployment;
+  return method === "POST" && pathname === `${base}/mcp` && isGateways;
+}
+
+/**
+ * The record of what a request names. In a shortened label the deployment stands before its hash, or KV knows it; the record says
+ * whether it is so.
+ */
 async function deployedAt(url: URL, place: Place | null, env: Environment): Promise<{ place: Place | null; read: RecordRead | null }> {
   const read = place === null ? null : await readRecord(env, place.deployment);
-  const shorter = place?.hasOwnHost === true && read?.record === null ? /^(.+)-[0-9a-f]{8}$/.exec(place.deployment)?.[1] : undefined;
-  if (place === null || shorter === undefined) return { place, read };
-  const other = await readRecord(env, shorter);
-  const isOurs = other.record?.servers.some(({ label }) => label === hostName(url.host).split(".")[0]) === true;
-  return isOurs ? { place: { ...place, deployment: shorter }, read: other } : { place, read };
+  if (place?.hasOwnHost !== true || read?.record !== null) return { place, read };
+  const label = hostName(url.host).split(".")[0] ?? "";
+  const shorter = /^(.+)-[0-9a-f]{8}$/.exec(place.deployment)?.[1] ?? null;
+  for (const find of [() => shorter, () => deploymentOfLabel(env, label)]) {
+    const deployment = await find();
+    const other = deployment === null ? null : await readRecord(env, deployment);
+    if (deployment !== null && other?.record?.servers.some((server) => server.label === label) === true)
+      return { place: { ...place, deployment }, read: other };
+  }
+  return { place, read };
 }
 
 type Serving = { host: Host; note: NoteDefect; gate: Gate; pages: Pages; view: View; to: Route; request: WorkersIn; out: WorkersOut };

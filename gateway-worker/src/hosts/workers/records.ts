@@ -6,6 +6,7 @@ import {
   endedDeployment,
   type GatewayError,
   jsonOf,
+  labelKvKey,
   Projection,
   recordsAway,
   unknownDeployment,
@@ -30,6 +31,8 @@ export type RecordRead =
 
 /** What lies under one key. `field` is where a value is no record. */
 type Found = { readonly is: "record"; readonly record: DeploymentRecord } | { readonly is: "broken"; readonly field: string };
+/** 50 characters, a dash, and a hash (7-sites §1). */
+const CUT_LABEL_LENGTH = 59;
 /** What of KV and R2 is used. */
 type Bindings = {
   readonly RECORDS: { get(key: string): Promise<string | null> };
@@ -38,6 +41,8 @@ type Bindings = {
 
 const records = new Recent<{ readonly found: Found; readonly readMs: number }>(MAX_RECORDS);
 const absent = new Recent<number>(MAX_ABSENT);
+/** Cut label → deployment: a label's hash is of the whole id, so that it never becomes another's. */
+const labels = new Recent<string>(MAX_RECORDS);
 
 /**
  * The record of a deployment: KV's projection, else R2, which is the truth. KV may be behind: what is older than the cached
@@ -68,6 +73,25 @@ export async function readRecord(
     if (cached !== undefined && nowMs - cached.readMs < STALE_MS) return judged(deployment, cached.found, nowMs);
     return { record: null, problem: recordsAway(deployment), isOver: false };
   }
+}
+
+/**
+ * The deployment whose id a cut host label holds in part only, as KV shows it; null for any other label. Whether the label is that
+ * deployment's is for its record to say.
+ */
+export async function deploymentOfLabel(env: Pick<Bindings, "RECORDS">, label: string, nowMs: number = Date.now()): Promise<string | null> {
+  if (label.length !== CUT_LABEL_LENGTH || !/-[0-9a-f]{8}$/.test(label)) return null;
+  const key = labelKvKey(label);
+  const known = labels.get(label);
+  if (known !== undefined) return known;
+  if (nowMs - (absent.get(key) ?? Number.NEGATIVE_INFINITY) < FRESH_MS) return null;
+  const deployment = await env.RECORDS.get(key).catch((error: unknown) => {
+    console.error(error);
+    return null;
+  });
+  if (deployment === null) absent.set(key, nowMs);
+  else labels.set(label, deployment);
+  return deployment;
 }
 
 /** A record that has ended is told apart from one that never was, so that whoever asks knows that it won't come back. */
