@@ -8,7 +8,7 @@ import type { CloudflareRecords } from "../store/remote/setting.ts";
 import { type DeployProblem, problemOf } from "./problem.ts";
 
 /** Settings that hold secrets: what stands in `[vars]` is shown by the dashboard, and by this command. */
-const SECRET_VARIABLES = ["GATEWAY_OTLP_HEADERS"];
+const SECRET_VARIABLES = ["OTEL_EXPORTER_OTLP_HEADERS"];
 
 /** What of `wrangler.toml` is changed for a deploy; the rest of it goes along. */
 const Toml = z.looseObject({
