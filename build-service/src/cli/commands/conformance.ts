@@ -75,8 +75,9 @@ function addressOf(text: string): string {
   const isPlain =
     url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
   if (url !== null && isPlain) return url.href;
+  const shown = text.replace(/\/\/[^/]*@/, "//…@");
   throw new UserError({
-    what: `${JSON.stringify(text)}: no address to check`,
+    what: `${JSON.stringify(shown)}: no address to check`,
     why: "it takes an http or https URL without user, query and fragment",
     next: "agent-env conformance http://localhost:8000",
     exitCode: 2,

@@ -1,0 +1,80 @@
+import { fileURLToPath } from "node:url";
+import type { ConformanceReport } from "@agent-env/protocol";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkConformance } from "../../build-service/src/conformance/conform.ts";
+import { mustRun } from "../../scripts/setup/command.ts";
+import { interopPython } from "../../scripts/setup/python.ts";
+import { type ItemsAndShop, itemsAndShop, originalGateway } from "../fixtures/interop/original-environments.ts";
+import type { ServerProcess } from "../fixtures/interop/server-process.ts";
+import { SEED } from "../fixtures/mutants/kiosk.ts";
+import { servedKiosk } from "../fixtures/mutants/mutation.ts";
+
+const VALIDATORS = fileURLToPath(new URL("../fixtures/mutants/original-validators.py", import.meta.url));
+
+describe("W5 the kit and servers written with the original's SDK", () => {
+  let servers: ItemsAndShop;
+  let gateway: ServerProcess;
+  beforeAll(async () => {
+    servers = await itemsAndShop("the original's SDK");
+    gateway = await originalGateway(servers);
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    await servers.stop();
+  });
+
+  test("an MCP server passes all that is required", async () => {
+    const report = await checked(servers.items.url);
+    expect({ conforms: report.conforms, failed: failedIn(report) }).toEqual({
+      conforms: true,
+      failed: ["data-method-type", "data-seed-file"],
+    });
+  });
+
+  test("a website with tools passes all that is required", async () => {
+    const report = await checked(servers.shop.url);
+    expect({ conforms: report.conforms, failed: failedIn(report) }).toEqual({ conforms: true, failed: ["data-method-type"] });
+  });
+
+  test("of the original's gateway it names what it lets through", async () => {
+    const { subjects } = await checked(gateway.url);
+    expect(subjects.map(({ kind, name, checks }) => ({ kind, name, failed: failedIn({ subjects: [{ checks }] }) }))).toEqual([
+      { kind: "gateway", name: "demo", failed: ["role-rule-errors", "role-forged"] },
+      { kind: "service", name: "items", failed: ["data-method-type", "data-seed-file"] },
+      {
+        kind: "service",
+        name: "shop",
+        failed: ["data-method-type", "reserved-card", "reserved-data", "reserved-interfaces", "reserved-spellings"],
+      },
+    ]);
+  });
+});
+
+test("W5 the kiosk passes the kit, and the original's validators, client and tool client", async () => {
+  const url = await servedKiosk();
+  expect(failedIn(await checked(url))).toEqual([]);
+  expect(JSON.parse(await mustRun(interopPython(), [VALIDATORS, url], { budgetSeconds: 60 }))).toEqual({
+    card: { accessible: true, missing: [] },
+    operations: { "data/reset": true, "data/add": true, "data/get": true },
+    "tool schemas": { passed: true, tools_missing_description: [], parameter_issues: {} },
+    "speaks v1": true,
+    data: [{ kind: "data", data: { items: ["tea"] } }],
+    tools: ["kiosk_add", "kiosk_time", "kiosk_repair"],
+    added: "2 items",
+    extension: { count: 3 },
+  });
+});
+
+function checked(url: string): Promise<ConformanceReport> {
+  return checkConformance(url, {
+    level: "recommended",
+    readOnly: false,
+    seed: [{ kind: "data", data: SEED }],
+    headers: {},
+    signal: new AbortController().signal,
+  });
+}
+
+function failedIn({ subjects }: { readonly subjects: readonly Pick<ConformanceReport["subjects"][number], "checks">[] }): string[] {
+  return subjects.flatMap(({ checks }) => checks).flatMap(({ id, outcome }) => (outcome === "failed" ? [id] : []));
+}
