@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openLocalStore } from "../../build-service/src/store/local.ts";
+import { putNextVersion } from "../../build-service/src/store/versions.ts";
+import { type CommandLine, commandLine } from "../fixtures/command-line.ts";
+import { freePort } from "../fixtures/free-port.ts";
+
+describe("N5 check-site is refused where it can't be done", () => {
+  let cli: CommandLine;
+  let port: number;
+  beforeAll(async () => {
+    port = await freePort();
+    cli = commandLine({ "acts.txt": "goto /\nhover menu\nwait\n" }, { PATH: "/nowhere", AGENT_ENV_CHROMIUM: "" });
+  });
+  afterAll(() => cli[Symbol.dispose]());
+
+  const nowhere = () => `http://127.0.0.1:${port}`;
+
+  test.each<[string, () => string[], number, () => string]>([
+    [
+      "by mistakes in the act script, all of them",
+      () => [nowhere(), "--act", "acts.txt"],
+      1,
+      () =>
+        'acts.txt:2: "hover" is no act; there are goto, click, fill, press, wait\n' +
+        "acts.txt:3: write wait TEXT, with double quotes around what has spaces in it\n" +
+        "2 problems; nothing was built, written or started\n",
+    ],
+    [
+      "without an act script that is named",
+      () => [nowhere(), "--act", "none.txt"],
+      2,
+      () =>
+        `--act: "none.txt" can't be read\n  ENOENT: no such file or directory, open '${join(cli.folder, "none.txt")}'\n  Next: name a file of acts\n`,
+    ],
+    [
+      "for a verdict of one mode",
+      () => [nowhere(), "--mode", "host", "--require", "any"],
+      2,
+      () => "--require: it can't go with --mode host\n  a verdict compares both modes\n  Next: leave one of them out\n",
+    ],
+    [
+      "without a browser",
+      () => [nowhere()],
+      2,
+      () =>
+        "Chromium: not found\n  a site is checked with the system's browser, and PATH has none of chromium, chromium-browser, google-chrome, google-chrome-stable, microsoft-edge\n" +
+        "  Next: install Chromium (on Debian: apt-get install chromium), or name one in AGENT_ENV_CHROMIUM\n",
+    ],
+    [
+      "for an env that nothing has stored",
+      () => ["shop"],
+      1,
+      () => "shop: no such env in the store\n  nothing has written it\n  Next: run the bundle that holds it, or put it: agent-env --help\n",
+    ],
+  ])("%s", async (_, args, exitCode, text) => {
+    expect(await cli.run("check-site", ...args())).toEqual({ exitCode, out: "", err: text() });
+  });
+
+  describe("with a browser that is named", () => {
+    const named = () => commandLine({}, { AGENT_ENV_CHROMIUM: "/nowhere/chromium" });
+
+    test("where nothing answers", async () => {
+      using other = named();
+      expect(await other.run("check-site", nowhere())).toEqual({
+        exitCode: 2,
+        out: "",
+        err: `${nowhere()}: nothing answers there\n  connect ECONNREFUSED 127.0.0.1:${port}\n  Next: start the site, then check it again\n`,
+      });
+    });
+
+    test("below the root of another server", async () => {
+      using other = named();
+      expect(await other.run("check-site", `${nowhere()}/shop/`)).toEqual({
+        exitCode: 2,
+        out: "",
+        err: `${nowhere()}/shop/: no deployment that is up serves a site there\n  another server is checked from its root, since that is where a site's own host would be\n  Next: agent-env check-site ${nowhere()}\n`,
+      });
+    });
+
+    test("for an env without a website", async () => {
+      using other = named();
+      const store = await openLocalStore(join(other.folder, "state"), "write");
+      const image = { id: "items__env_image", type: "docker_image", image_name: "items", dockerfile_path: "Dockerfile", platform: null };
+      const { version } = await putNextVersion(
+        store,
+        "artifact",
+        { ...image, source_digest: "0", build_context_object_url: "r2:blobs/sha256/0" },
+        {},
+      );
+      const docker_image_artifact = { id: image.id, version, type: image.type };
+      await putNextVersion(
+        store,
+        "env",
+        { id: "items", type: "mcp_server", metadata: {}, environment_name: "items", env_provider_type: "gateway", docker_image_artifact },
+        {},
+      );
+      await store.close();
+      expect(await other.run("check-site", "items", "--sandbox", "process")).toEqual({
+        exitCode: 2,
+        out: "",
+        err: "items: it has no website\n  what is checked is how a website's pages stand being served under a prefix\n  Next: name an env of type website, or a multi that has one\n",
+      });
+    });
+  });
+});
