@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { BUNDLED_ENTRIES, bundledEntry, bundledFile } from "../../build-service/src/infra/bundle-code.ts";
 import { mustRun } from "../setup/command.ts";
@@ -42,6 +42,7 @@ export async function stageWorkspace(checkout: string, workspace: Workspace, out
   }
   if (manifest.agentEnv) await addWhatTheCliBrings(checkout, source, target, manifest.agentEnv.bundles);
   cpSync(join(checkout, "LICENSE"), join(target, "LICENSE"));
+  if (existsSync(join(source, "README.md"))) cpSync(join(source, "README.md"), join(target, "README.md"));
   writeFileSync(join(target, "package.json"), `${JSON.stringify(packedManifest(manifest, NOT_INSTALLED), null, 2)}\n`);
   return target;
 }
