@@ -118,6 +118,19 @@ describe.each(HOSTS)("tasks of 2025-11-25 on the $host host", ({ start }) => {
     expect((await tasks.listTasks()).tasks.map(({ taskId }) => taskId)).toEqual(["1", "stock__1"]);
   });
 
+  test("G2 a task is asked for in the session with its server in which it was made, also where its client can't be asked back", async () => {
+    const items = await tasksAt({ name: "items" });
+    const gateway = await started({ record: { servers: [mcp("items", items)] } });
+    const session = await openedSession(gateway, { capabilities: { elicitation: {} } });
+    const call = { method: "tools/call", params: { name: "items_work", arguments: {}, task: {} } };
+    const { result } = (await rpc(gateway, call, session)) as { result: { task: { taskId: string } } };
+    const { taskId } = result.task;
+    const jsonOnly = { ...session, accept: "application/json" };
+    expect(await rpc(gateway, { method: "tasks/get", params: { taskId } }, jsonOnly)).toMatchObject({ result: { taskId } });
+    expect(await rpc(gateway, { method: "tasks/list" }, jsonOnly)).toMatchObject({ result: { tasks: [{ taskId }] } });
+    expect(await rpc(gateway, { method: "tasks/cancel", params: { taskId } }, jsonOnly)).toMatchObject({ result: { status: "cancelled" } });
+  });
+
   test("G8 a restart of the gateway loses no task", async () => {
     const items = await tasksAt({ name: "items" });
     const gateway = await started({ restarts: true, record: { servers: [mcp("items", items)] } });
