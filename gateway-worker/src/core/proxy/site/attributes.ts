@@ -60,9 +60,10 @@ function placedWritten(value: string, place: SitePlace): string {
   if (value.length > MAX_URL_LENGTH) return value;
   const start = value.search(/[^\0- ]/);
   if (start < 0) return value;
-  const url = value
-    .slice(start)
-    .replace(/&(#47|#x2f|sol|#58|#x3a|colon|#92|#x5c|bsol);/gi, (all, name: string) => REFERENCES[name.toLowerCase()] ?? all);
+  const written = value.slice(start);
+  const url = written.includes("&")
+    ? written.replace(/&(#47|#x2f|sol|#58|#x3a|colon|#92|#x5c|bsol);/gi, (all, name: string) => REFERENCES[name.toLowerCase()] ?? all)
+    : written;
   const placed = placedUrl(url, place);
   return placed === url ? value : value.slice(0, start) + placed;
 }
