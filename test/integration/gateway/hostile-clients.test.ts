@@ -82,6 +82,18 @@ describe.each(HOSTS)("what hostile clients send, on the $host host", ({ host, st
       expect(got?.headers.filter(([name]) => name === "upgrade")).toEqual([]);
     });
 
+    test("that is not taken leaves no connection that waits for ever, whatever follows", async () => {
+      const lines = Object.entries({ host: ownHost(), ...UPGRADE }).map(([name, value]) => `${name}: ${value}\r\n`);
+      const head = `DELETE ${gateway.prefix}${path}a HTTP/1.1\r\n${lines.join("")}\r\n`;
+      const socket = sending(`${head}GET /\tb HTTP/1.1\r\nhost: x\r\n\r\n`);
+      let answers = "";
+      socket.on("data", (chunk) => {
+        answers += chunk;
+      });
+      await until("the connection is closed", 10_000, () => socket.closed);
+      expect(answers).toMatch(/^HTTP\/1\.1 200 /);
+    });
+
     // workerd doesn't notice the end of a connection whose answer hasn't begun, only its reset
     test.each(host === "node" ? (["end", "resetAndDestroy"] as const) : (["resetAndDestroy"] as const))(
       "closes the server's side within a second when its client leaves (%s)",

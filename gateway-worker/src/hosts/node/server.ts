@@ -52,7 +52,11 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
     }
   };
 
-  server.on("request", (message, response) => void serve(message, response));
+  server.on("request", (message, response) => {
+    // behind an upgrade that was not taken Node's parser tells of no fault: such a connection would wait for ever
+    if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    void serve(message, response);
+  });
   server.on("upgrade", (message, socket, head) => {
     socket.on("error", () => socket.destroy());
     holdUpgrade(message, socket, head);
