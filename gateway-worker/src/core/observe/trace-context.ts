@@ -14,6 +14,7 @@ const TRACEPARENT = "traceparent";
 const TRACESTATE = "tracestate";
 const RANDOM_FLAG = 0x02;
 const SAMPLED_FLAG = 0x01;
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 /** Version, trace id, parent id, flags; a later version may have more behind these. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
@@ -41,8 +42,8 @@ export function withContext(fields: readonly Field[], { traceId, spanId, isRando
 }
 
 function randomHex(bytes: number): string {
-  const drawn = crypto.getRandomValues(new Uint8Array(bytes));
+  let hex = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(bytes))) hex += HEX[byte];
   // all zero is no id
-  if (drawn.every((byte) => byte === 0)) return randomHex(bytes);
-  return Array.from(drawn, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return /^0+$/.test(hex) ? randomHex(bytes) : hex;
 }

@@ -110,12 +110,13 @@ export class Watched {
     const route = routeOf(this.#to, this.#request);
     // what a WebSocket is answered with is the host's to say
     const status = this.#status === 0 && this.#request.wantsUpgrade ? 101 : this.#status;
-    const error = this.#error ?? (status >= 500 ? String(status) : null);
+    // its client left before there was an answer
+    const error = this.#error ?? (status === 0 ? "abandoned" : status >= 500 ? String(status) : null);
     const attributes = {
       "http.request.method": method,
       "url.scheme": this.#request.scheme,
       ...(route === null ? {} : { "http.route": route }),
-      "http.response.status_code": status,
+      ...(status === 0 ? {} : { "http.response.status_code": status }),
       ...(error === null ? {} : { "error.type": error }),
       ...(this.#deployment === null ? {} : { "agentenv.deployment": this.#deployment }),
       ...(this.#method === null ? {} : { "mcp.method.name": this.#method }),
