@@ -12,6 +12,7 @@ const MODULES = [
   "web-tree-sitter",
   "@modelcontextprotocol/sdk/client/index.js",
   "@modelcontextprotocol/sdk/client/streamableHttp.js",
+  "@modelcontextprotocol/sdk/types.js",
 ];
 
 /** What they read beside their code. */

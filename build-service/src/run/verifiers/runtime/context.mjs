@@ -36,8 +36,10 @@ export function verifierContext({ mcpUrl, gatewayUrl, env, run }, report) {
 
     /** A tool's result as it came: `content`, `structuredContent`, `isError`. */
     async callTool(name, args = {}) {
-      const connection = await client();
-      const call = () => connection.callTool({ name, arguments: args }, undefined, { timeout: CALL_TIMEOUT_MS });
+      const [connection, { CallToolResultSchema }] = await Promise.all([client(), import("@modelcontextprotocol/sdk/types.js")]);
+      // The client's own `callTool` throws for a failure whose fields aren't as the tool's output schema says.
+      const request = { method: "tools/call", params: { name, arguments: args } };
+      const call = () => connection.request(request, CallToolResultSchema, { timeout: CALL_TIMEOUT_MS });
       return reported("tools/call", name, call, (result) => result.isError !== true);
     },
 
