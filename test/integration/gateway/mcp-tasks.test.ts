@@ -7,7 +7,7 @@ import {
   TaskStatusNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { connected, messagesIn, openedSession, post, raw, said } from "../../fixtures/gateway/client.ts";
+import { connected, messagesIn, openedSession, post, raw, said, streamFrom } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway, type StartOptions } from "../../fixtures/gateway/hosts.ts";
 import { mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 import { type TaskServer, taskServer } from "../../fixtures/gateway/task-server.ts";
@@ -207,6 +207,23 @@ describe.each(HOSTS)("tasks of 2025-11-25 on the $host host", ({ start }) => {
     await stock.finish("1", "done");
     await until("the state is told", 10_000, () => heard.length > 0);
     expect(heard).toEqual([`client ${id} completed`]);
+  });
+
+  test("F14 the state of a task that a session has not made is not told to it, whatever a server says on its stream", async () => {
+    const capabilities = { tools: {}, logging: {} };
+    const plain = await mcpFixture({ name: "plain", streams: true, capabilities, tools: [[{ name: "plain_say" }, () => text("said")]] });
+    clean.push(() => plain.close());
+    const gateway = await started({ record: { servers: [mcp("plain", plain)] } });
+    const session = await openedSession(gateway);
+    const stream = streamFrom(gateway, { headers: session });
+    clean.push(async () => stream.close());
+    await rpc(gateway, { method: "tools/call", params: { name: "plain_say", arguments: {} } }, session);
+    await until("the server's words arrive", 10_000, () => {
+      plain.push({ jsonrpc: "2.0", method: "notifications/tasks/status", params: { taskId: "1", status: "working" } });
+      plain.push({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: "said" } });
+      return stream.messages.length > 0;
+    });
+    expect(new Set(stream.messages.map(({ method }) => method))).toEqual(new Set(["notifications/message"]));
   });
 
   test("in the mode consistent a task that is waited for holds up nothing", async () => {
