@@ -48,7 +48,20 @@ export type CallClient = {
   roots(): Promise<readonly Root[]>;
 };
 
-/** What a call does with its client over the line that its era has. */
+/** Runs a call that may speak with its client over the line that its era has. What it says after its end goes nowhere. */
+export async function whileSpeaking<T>(line: ClientLine, call: (client: CallClient) => Promise<T>): Promise<T> {
+  let ended = false;
+  const notify: ClientLine["notify"] = async (method, params) => {
+    if (!ended && !line.signal.aborted) await line.notify(method, params);
+  };
+  try {
+    return await call(callClient({ ...line, notify }));
+  } finally {
+    ended = true;
+  }
+}
+
+/** What may be done with the client at the other end of a line. */
 export function callClient(line: ClientLine): CallClient {
   let reached = Number.NEGATIVE_INFINITY;
   const ask = (what: Askable, question: Question) => {

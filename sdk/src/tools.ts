@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { DEFAULT_ROLE, HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import { AgentEnvError, thrownText } from "./agent-env-error.ts";
-import { callClient } from "./call-client.ts";
+import { whileSpeaking } from "./call-client.ts";
 import { type ClientLine, MissingCapability } from "./client-line.ts";
 import { type Caller, type ToolContext, withContext } from "./context.ts";
 import { checkHandler } from "./handlers.ts";
@@ -116,9 +116,11 @@ export class Tools {
     if (this.#access?.allows(caller.role, tool.listed) === false) return denied(name, caller.role ?? DEFAULT_ROLE);
     const given = Object.freeze({ ...args });
     const callId = randomUUID().replaceAll("-", "");
-    const context: ToolContext = { caller, tool: name, arguments: given, callId, signal: line.signal, client: callClient(line) };
     try {
-      return await withContext(context, async () => (await this.#hookAnswer(context)) ?? (await tool.call(given, context)));
+      return await whileSpeaking(line, async (client) => {
+        const context: ToolContext = { caller, tool: name, arguments: given, callId, signal: line.signal, client };
+        return await withContext(context, async () => (await this.#hookAnswer(context)) ?? (await tool.call(given, context)));
+      });
     } catch (thrown) {
       if (thrown instanceof MissingCapability) throw thrown;
       if (thrown instanceof AgentEnvError) return errorResult(`${thrown.fields.code}: ${thrown.message}`, thrown.fields);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await serving.close());
 
-describe("W1 an environment written with the SDK", () => {
+describe("W1.1 an environment written with the SDK", () => {
   test.each(PASSED)("passes the official suite for %s", async (revision, passed) => {
     const run = await runSuite(`http://localhost:${serving.port}/mcp`, revision);
     expect(

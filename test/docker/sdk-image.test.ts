@@ -7,8 +7,8 @@ import { deployOptions, docker, envOf, mcpServer, noEngine, testBed } from "./su
 
 const DOCKERFILE = 'FROM agent-env/sdk:0.1.0\nCOPY . .\nCMD ["node", "server.ts"]\n';
 
-describe.skipIf(noEngine)("W1 the base image agent-env/sdk", () => {
-  test("W1 an environment shows the same of itself in a container as on this machine", async () => {
+describe.skipIf(noEngine)("the base image agent-env/sdk", () => {
+  test("W1.1 an environment shows the same of itself in a container as on this machine", async () => {
     await using place = await testBed();
     const server = await mcpServer(place.store, PLACES_NAME, { Dockerfile: DOCKERFILE, ...PLACES_FILES });
     onTestFinished(async () => {

@@ -22,7 +22,7 @@ async function shownFrom(folder: string): Promise<unknown> {
   return await shownAt(url);
 }
 
-describe("W1 an environment shows the same of itself in every place", () => {
+describe("W1.1 an environment shows the same of itself in every place", () => {
   let image: Awaited<ReturnType<typeof laidOut>>;
   beforeAll(async () => {
     image = await laidOut(PLACES_FILES);

@@ -1,4 +1,4 @@
-import { callClient } from "../call-client.ts";
+import { whileSpeaking } from "../call-client.ts";
 import type { ClientLine } from "../client-line.ts";
 import { completion } from "../completion.ts";
 import { type Caller, toolContext, withContext } from "../context.ts";
@@ -95,8 +95,10 @@ export class McpContent {
 
 /** Runs what is no tool call as the caller's, with its client at hand. */
 async function within<T>({ caller, line }: McpCall, answer: (context: ReturnType<typeof toolContext>) => Promise<T>): Promise<T> {
-  const context = { ...toolContext(), caller, signal: line.signal, client: callClient(line) };
-  return await withContext(context, () => answer(context));
+  return await whileSpeaking(line, async (client) => {
+    const context = { ...toolContext(), caller, signal: line.signal, client };
+    return await withContext(context, () => answer(context));
+  });
 }
 
 function onlyPage<T>(cursor: string | undefined, items: T[]): T[] {

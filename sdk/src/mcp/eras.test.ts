@@ -128,6 +128,22 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     expect(lines).toEqual([["warning", { hot: true }]]);
   });
 
+  test("is told nothing once a call has ended, and nothing breaks", async () => {
+    const late = Promise.withResolvers<void>();
+    const env = items().tool("hurry", {
+      description: "Answers before it has said all.",
+      run(_args, { client: told }) {
+        setImmediate(() => setImmediate(() => late.resolve(told.progress(1).then(() => told.log("error", "late")))));
+        return "done";
+      },
+    });
+    const client = await clientOf(await served(env), era);
+    const steps: unknown[] = [];
+    const answer = await client.callTool({ name: "hurry" }, { onprogress: (progress) => void steps.push(progress) });
+    await late.promise;
+    expect([answer.content, steps]).toEqual([[{ type: "text", text: "done" }], []]);
+  });
+
   test("cancels a call, which is told so", async () => {
     const started = Promise.withResolvers<void>();
     const cancelled = Promise.withResolvers<boolean>();
