@@ -1,13 +1,14 @@
-import type { ConformanceReport } from "@agent-env/protocol";
+import { type ConformanceReport, METHOD_HEADER } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { CARD_ANSWER_CHECKS } from "../../build-service/src/conformance/card-answer-checks.ts";
 import { CHECKS } from "../../build-service/src/conformance/checks.ts";
 import { checkConformance } from "../../build-service/src/conformance/conform.ts";
+import { recorder } from "../fixtures/gateway/recorder.ts";
 import { CARD_MUTANTS } from "../fixtures/mutants/card-mutants.ts";
 import { DATA_MUTANTS } from "../fixtures/mutants/data-mutants.ts";
 import { SEED } from "../fixtures/mutants/kiosk.ts";
 import { MCP_MUTANTS } from "../fixtures/mutants/mcp-mutants.ts";
-import { type Mutant, servedKiosk } from "../fixtures/mutants/mutation.ts";
+import { at, type Mutant, servedKiosk } from "../fixtures/mutants/mutation.ts";
 import { SITE_MUTANTS } from "../fixtures/mutants/site-mutants.ts";
 
 const GROUPS: readonly (readonly [string, readonly Mutant[]])[] = [
@@ -29,6 +30,37 @@ test("W5 the kiosk passes every check that it can be asked", async () => {
 test("W5 a kiosk that keeps roles from its tools by itself passes, its hidden tool included", async () => {
   const report = await checked(await servedKiosk({ access: true }));
   expect({ failed: failedIn(report), skipped: outcomesIn(report, "skipped") }).toEqual({ failed: [], skipped: ["mcp-undeclared"] });
+});
+
+test("W5 a kiosk that speaks the modern era alone passes", async () => {
+  const refused = () => Response.json({ jsonrpc: "2.0", id: null, error: { code: -32022, message: "unsupported" } }, { status: 400 });
+  const answer = at("POST /mcp", (request, serve) => (request.headers.has(METHOD_HEADER) ? serve(request) : refused()));
+  const report = await checked(await servedKiosk({ answer }));
+  expect({ failed: failedIn(report), skipped: outcomesIn(report, "skipped") }).toEqual({
+    failed: [],
+    skipped: ["mcp-notification", "mcp-session", "mcp-undeclared", "role-rules", "role-rule-errors"],
+  });
+});
+
+test("W5 a server that answers no more isn't waited for by every check", async () => {
+  const server = await recorder({
+    card: () => ({ status: 200, body: { name: "gone", capabilities: { tools: null } } }),
+    early: (request) => {
+      request.socket.destroy();
+      return true;
+    },
+  });
+  const report = await checked(server.url);
+  await server.close();
+  const reasons = report.subjects.flatMap(({ checks }) => checks).flatMap((check) => (check.outcome === "skipped" ? [check.reason] : []));
+  expect(failedIn(report)).toHaveLength(3);
+  expect(reasons.at(-1)).toBe("it doesn't answer any more");
+});
+
+test("W5 an endpoint may redirect within its server", async () => {
+  const redirected = (request: Request) => new Response(null, { status: 307, headers: { location: `${request.url}/` } });
+  const report = await checked(await servedKiosk({ answer: at("POST /mcp", redirected) }));
+  expect(report.subjects[0]?.checks.find(({ id }) => id === "mcp")).toMatchObject({ outcome: "passed" });
 });
 
 describe.each(GROUPS)("W5 a mutant fails the checks of its fault, and no others: %s", (_group, mutants) => {

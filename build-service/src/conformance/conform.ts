@@ -72,8 +72,9 @@ async function checkedSubject(opened: Opened, options: ConformanceOptions): Prom
   const { planned, end } = plannedChecks(opened, options);
   const asked = [...CARD_ANSWER_CHECKS.map((check) => ({ ...check, run: () => check.run(answer) })), ...planned];
   const checks: ConformanceCheck[] = [];
+  const trouble = new Trouble();
   for (const check of inOrder(asked.filter((one) => isAsked(one, options)))) {
-    const made = await madeCheck(check, options.signal);
+    const made = await madeCheck(check, trouble, options.signal);
     checks.push(made);
     options.watch?.check(made);
   }
@@ -104,9 +105,9 @@ function inOrder(checks: readonly Planned[]): Planned[] {
   return CONFORMANCE_GROUPS.flatMap((group) => checks.filter((check) => check.group === group));
 }
 
-async function madeCheck({ id, group, level, title, run }: Planned, signal: AbortSignal): Promise<ConformanceCheck> {
+async function madeCheck({ id, group, level, title, run }: Planned, trouble: Trouble, signal: AbortSignal): Promise<ConformanceCheck> {
   const started = performance.now();
-  const verdict = await verdictOf(run, signal);
+  const verdict = await trouble.verdictOf(run, signal);
   const about = { id, group, level, title, seconds: Math.round(performance.now() - started) / 1000 };
   switch (verdict.is) {
     case "passed":
@@ -120,19 +121,31 @@ async function madeCheck({ id, group, level, title, run }: Planned, signal: Abor
   }
 }
 
-/** A request without an answer fails the check that made it. */
-async function verdictOf(run: Planned["run"], signal: AbortSignal): Promise<Verdict> {
-  try {
-    return await run();
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof NoAnswer)) throw error;
-    return {
-      is: "failed",
-      sent: shownRequest(error.sent),
-      expected: "an answer",
-      got: error.message,
-      fix: `answer it, within ${ANSWER_MS / 1000} s`,
-    };
+const MOST_SILENT = 3;
+
+/** Requests of a subject that got no answer. */
+class Trouble {
+  readonly #known = new Set<NoAnswer>();
+  #inARow = 0;
+
+  /**
+   * A request without an answer fails the check that made it. What others wanted to know by it, they can't: they are skipped.
+   * So are all, once it seems that nothing is answered any more.
+   */
+  async verdictOf(run: Planned["run"], signal: AbortSignal): Promise<Verdict> {
+    if (this.#inARow >= MOST_SILENT) return skipped("it doesn't answer any more");
+    try {
+      const verdict = await run();
+      if (verdict.is !== "skipped") this.#inARow = 0;
+      return verdict;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof NoAnswer)) throw error;
+      const asked = shownRequest(error.sent);
+      if (this.#known.has(error)) return skipped(`there was no answer to ${asked}: an earlier check says so`);
+      this.#known.add(error);
+      this.#inARow++;
+      return { is: "failed", sent: asked, expected: "an answer", got: error.message, fix: `answer it, within ${ANSWER_MS / 1000} s` };
+    }
   }
 }
