@@ -43,6 +43,7 @@ const COMMANDS = [
   ["config", "sources"],
   ["config", "debug"],
   ["check-site", "x"],
+  ["conformance", "x"],
   ["doctor"],
   ["gc"],
 ];
