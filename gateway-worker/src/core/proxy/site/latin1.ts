@@ -2,7 +2,7 @@
 const AT_ONCE = 2_048;
 
 /** ASCII is the same in both, and by far the fastest as UTF-8. */
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** Bytes as characters of the same numbers: what is ASCII in them can be read, and every byte is kept. */
