@@ -201,7 +201,8 @@ export class Deployment {
 
   /** A legacy client asks: what the servers are to such clients is known from then on, as far as they answer. */
   async meetLegacy(): Promise<void> {
-    await Promise.all(this.serving().map(({ mcp }) => mcp.meetLegacy()));
+    const unmet = this.serving().filter(({ mcp }) => mcp.isLegacyUnmet);
+    if (unmet.length > 0) await Promise.all(unmet.map(({ mcp }) => mcp.meetLegacy()));
   }
 
   /** The servers that speak MCP, in the order of their lists. */

@@ -79,20 +79,27 @@ export class Legacy {
   }
 
   async #reply(turn: Turn, message: JsonObject): Promise<Reply> {
-    const { deployment, requests, subscriptions } = this.#parts;
+    const { deployment, requests } = this.#parts;
     const { id, method } = message;
     if (method === "ping") return own(resultAnswer(id, {}));
     await deployment.meetLegacy();
-    const declared = requests.capabilities("legacy");
-    if (method === "logging/setLevel" && declared["logging"] !== undefined) return own(await this.#setLevel(turn, message));
-    const { resources } = declared;
-    const canSubscribe = isJsonObject(resources) && resources["subscribe"] === true;
-    if (method === "resources/subscribe" && canSubscribe) return await subscriptions.subscribe(turn, message);
-    if (method === "resources/unsubscribe" && canSubscribe) return await subscriptions.unsubscribe(turn, message);
-    const handler = requests.handlerOf(method, "legacy");
+    const handler = this.#ofSession(method) ?? requests.handlerOf(method, "legacy");
     return handler === undefined
       ? own(errorAnswer(id, METHOD_NOT_FOUND, `method not found: ${String(method)}`))
       : await handler(turn, message);
+  }
+
+  /** Who answers what is kept for a session, if any server declares it. */
+  #ofSession(method: unknown): ((turn: Turn, message: JsonObject) => Promise<Reply>) | undefined {
+    if (!NEEDS_SESSION.includes(String(method))) return undefined;
+    const { requests, subscriptions } = this.#parts;
+    const { logging, resources } = requests.capabilities("legacy");
+    if (method === "logging/setLevel")
+      return logging === undefined ? undefined : async (turn, message) => own(await this.#setLevel(turn, message));
+    if (!isJsonObject(resources) || resources["subscribe"] !== true) return undefined;
+    return method === "resources/subscribe"
+      ? (turn, message) => subscriptions.subscribe(turn, message)
+      : (turn, message) => subscriptions.unsubscribe(turn, message);
   }
 
   /** Kept for the session, and told to its legacy servers with their next call. */

@@ -34,7 +34,7 @@ export class Requests {
 
   /** Who answers a method; undefined where nobody does: what no server has isn't served. */
   handlerOf(method: unknown, era: ClientEra): Handler | undefined {
-    return isDeclared(String(method), era, this.capabilities(era)) ? this.#handlers.get(method) : undefined;
+    return isDeclared(String(method), era, () => this.capabilities(era)) ? this.#handlers.get(method) : undefined;
   }
 
   /**
@@ -88,10 +88,10 @@ export class Requests {
 }
 
 /** Whether servers have what a method is about. */
-function isDeclared(method: string, era: ClientEra, declared: JsonObject): boolean {
-  if (method.startsWith("tasks/")) return taskMethods(era, declared).includes(method);
+function isDeclared(method: string, era: ClientEra, declared: () => JsonObject): boolean {
+  if (method.startsWith("tasks/")) return taskMethods(era, declared()).includes(method);
   const capability = CAPABILITY_OF[method];
-  return capability === undefined || declared[capability] !== undefined;
+  return capability === undefined || declared()[capability] !== undefined;
 }
 
 /** What must be declared for a method to be served. */

@@ -89,10 +89,15 @@ export class UpstreamServer {
     return eraFor(this.#greetings, wanted);
   }
 
+  /** Whether it isn't known yet what a server that is there is to legacy clients. */
+  get isLegacyUnmet(): boolean {
+    return this.#greetings.isLegacyOpen && this.link.state.status === "up";
+  }
+
   /** A legacy client is there: a modern server is asked whether it speaks that era too, unless it has been (6-mcp §5). */
   async meetLegacy(): Promise<void> {
     const { now } = this.#options;
-    if (!this.#greetings.isLegacyOpen || this.link.state.status !== "up") return;
+    if (!this.isLegacyUnmet) return;
     this.#meeting ??= {
       done: this.#askInLegacy().finally(() => {
         this.#meeting = null;
