@@ -1,5 +1,8 @@
 import type { UpResponse } from "./seam.ts";
 
+/** One for all bodies: making it costs more than what it decodes. */
+const UTF_8 = new TextDecoder();
+
 /** A body that is larger than is read. */
 export class BodyTooLarge extends Error {}
 
@@ -12,7 +15,7 @@ export async function textOf(response: UpResponse, limitBytes: number): Promise<
     if (size > limitBytes) throw new BodyTooLarge();
     chunks.push(chunk);
   });
-  return new TextDecoder().decode(concatenated(chunks, size));
+  return UTF_8.decode(concatenated(chunks, size));
 }
 
 /** Chunks as one. */

@@ -18,9 +18,13 @@ export function secondsTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** The time that was last written: under load many events have the same. */
+let lastTime = { ms: Number.NaN, text: "" };
+
 /** ISO 8601 in UTC as trajectories and events have it. */
 export function isoTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 23)}000+00:00`;
+  if (lastTime.ms !== ms) lastTime = { ms, text: `${new Date(ms).toISOString().slice(0, 23)}000+00:00` };
+  return lastTime.text;
 }
 
 /** One server as `/state` and `/health` show it: no address in it. */

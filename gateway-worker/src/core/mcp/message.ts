@@ -15,6 +15,8 @@ export type BodyProblem = { readonly status: 400 | 413 | 415; readonly code: num
 export type ReadBody = { readonly value: unknown } | { readonly problem: BodyProblem };
 
 const CODINGS = ["gzip", "deflate", "br"];
+/** One for all bodies: making it costs more than what it decodes. */
+const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
 /** The JSON of a request's body: decoded, bounded, in valid UTF-8 and not too deep. */
 export async function readJson(host: Host, request: In, limit: number): Promise<ReadBody> {
@@ -26,7 +28,7 @@ export async function readJson(host: Host, request: In, limit: number): Promise<
   if (bytes === null) return problem(413, INVALID_REQUEST, `the message is larger than ${limit} bytes`);
   if (bytes === "broken") return problem(400, PARSE_ERROR, `the body is no ${coding}`);
   try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    const text = UTF_8.decode(bytes);
     if (isTooDeep(text)) return problem(400, INVALID_REQUEST, `the message nests deeper than ${MAX_DEPTH}`);
     return { value: parseJson(text) };
   } catch (error) {

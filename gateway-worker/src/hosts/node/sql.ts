@@ -19,14 +19,14 @@ export class NodeSql implements Sql {
   }
 
   transaction(write: () => void): void {
-    this.#database.exec("BEGIN");
+    this.#statement("BEGIN").run();
     try {
       write();
     } catch (error) {
-      this.#database.exec("ROLLBACK");
+      this.#statement("ROLLBACK").run();
       throw error;
     }
-    this.#database.exec("COMMIT");
+    this.#statement("COMMIT").run();
   }
 
   close(): void {
