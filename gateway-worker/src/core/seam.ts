@@ -25,7 +25,7 @@ export interface In {
   readonly wantsUpgrade: boolean;
   /** The first field of that name, in lower case. */
   header(name: string): string | undefined;
-  headers(): Field[];
+  headers(): readonly Field[];
   /** The whole body; null as soon as it is larger than `limit`. Rejects with a `ClientFault`. */
   bytes(limit: number): Promise<Uint8Array | null>;
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
@@ -69,7 +69,7 @@ export type UpRequest = {
 export interface UpResponse {
   readonly status: number;
   header(name: string): string | undefined;
-  headers(): Field[];
+  headers(): readonly Field[];
   /** Rejects with a `Fault` when the answer is cut. */
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void>;
   /** Whether `pumpDecoded` can read its content coding. */
@@ -160,7 +160,7 @@ export interface Host {
    * Connects the client's upgraded connection with a server's. Resolves to null once that is done; to the server's answer
    * where it doesn't switch protocols. `outward` gives the fields that the client may see.
    */
-  upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): UpExchange<UpResponse | null>;
+  upgrade(request: UpRequest, client: In, outward: (fields: readonly Field[]) => Field[]): UpExchange<UpResponse | null>;
   /** The plain bytes of a body in `gzip`, `deflate` or `br`; null when they are more than `limit`. */
   decode(coding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array | null>;
   record(): DeploymentRecord;

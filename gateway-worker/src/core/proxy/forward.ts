@@ -7,7 +7,7 @@ const SWITCHED = 101;
 /** One request to one server, and how its answer is shown to the client. */
 export type Forward = {
   readonly request: UpRequest;
-  readonly outward: (fields: Field[]) => Field[];
+  readonly outward: (fields: readonly Field[]) => Field[];
   readonly failed: (fault: Fault) => GatewayError;
   /** Told of the answer's status before it is passed on, and may hold it back. */
   readonly answered?: (status: number) => Promise<void> | undefined;

@@ -39,8 +39,8 @@ export class NodeIn implements In {
     return this.#fields.find(([field]) => field === name)?.[1];
   }
 
-  headers(): Field[] {
-    return [...this.#fields];
+  headers(): readonly Field[] {
+    return this.#fields;
   }
 
   bytes(limit: number): Promise<Uint8Array | null> {
@@ -122,11 +122,15 @@ export function pumped(message: IncomingMessage, take: (chunk: Uint8Array) => vo
   });
 }
 
+/** A path that the URL parser leaves as it is: no segment begins with a dot, and nothing is escaped. */
+const PLAIN_PATH = /^(?:\/(?:[\w-][\w.-]*)?)+$/;
+
 /**
  * A request target as the WHATWG URL parser reads it: what is checked is what is sent on. The host is there only where the
  * target is an absolute URL, which then counts in place of `Host` (RFC 9112 §3.2.2). Bytes above 0x7F are escaped as they are.
  */
 export function parsedTarget(target: string): { path: string; host: string | undefined } | null {
+  if (PLAIN_PATH.test(target)) return { path: target, host: undefined };
   const ascii = target.replace(/[\u0080-\u00ff]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
   const isPath = ascii.startsWith("/");
   if (!isPath && !/^https?:\/\//i.test(ascii)) return null;

@@ -23,7 +23,7 @@ export function holdUpgrade(message: IncomingMessage, socket: Duplex, head: Buff
 }
 
 /** Asks the server for a WebSocket, and joins the two connections if it agrees. Its own is never used for anything else. */
-export function upgrade(request: UpRequest, client: In, outward: (fields: Field[]) => Field[]): UpExchange<UpResponse | null> {
+export function upgrade(request: UpRequest, client: In, outward: (fields: readonly Field[]) => Field[]): UpExchange<UpResponse | null> {
   const asked = { ...request, headers: [...request.headers, ["connection", "Upgrade"], ["upgrade", PROTOCOL]] as const, body: null };
   const sent = clientRequest(asked, { isShared: false });
   const response = answerTo(sent, request.idleMs, (message, server, first) => {

@@ -101,16 +101,16 @@ function sendBody(sent: http.ClientRequest, { body, bodySeen }: UpRequest): void
 
 /** Ends what can't connect within 10 s, or is silent for too long after. */
 function watchTimes(sent: http.ClientRequest, idleMs: number): void {
-  const connecting = setTimeout(() => sent.destroy(new Fault("refused", "no connection within 10s")), CONNECT_MS);
-  const connected = (): void => {
-    clearTimeout(connecting);
-    sent.setTimeout(idleMs, () => sent.destroy(new Fault("timeout", `nothing came for ${idleMs / 1000}s`)));
-  };
+  const watch = (): void => void sent.setTimeout(idleMs, () => sent.destroy(new Fault("timeout", `nothing came for ${idleMs / 1000}s`)));
   sent.on("socket", (socket) => {
-    if (socket.connecting) socket.once("connect", connected);
-    else connected();
+    if (!socket.connecting) return watch();
+    const connecting = setTimeout(() => sent.destroy(new Fault("refused", "no connection within 10s")), CONNECT_MS);
+    socket.once("connect", () => {
+      clearTimeout(connecting);
+      watch();
+    });
+    sent.on("close", () => clearTimeout(connecting));
   });
-  sent.on("close", () => clearTimeout(connecting));
 }
 
 /** An answer over `node:http`. */
@@ -131,8 +131,8 @@ export class NodeUpResponse implements UpResponse {
     return this.#fields.find(([field]) => field === name)?.[1];
   }
 
-  headers(): Field[] {
-    return [...this.#fields];
+  headers(): readonly Field[] {
+    return this.#fields;
   }
 
   pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {

@@ -17,21 +17,26 @@ export interface Doors {
   faultOf(url: string, error: unknown): Promise<Fault>;
 }
 
+type Door = { readonly socket: Socket; readonly unused: Timer; usedMs: number };
+
 /**
  * For an object that lives on: one idle socket per server in use. While it is open the server is there; once it has closed,
  * the next request asks a socket first.
  */
 export class HeldDoors implements Doors {
-  readonly #open = new Map<string, { readonly socket: Socket; readonly unused: Timer }>();
+  readonly #open = new Map<string, Door>();
 
   async knock(url: string): Promise<void> {
     const address = addressOf(url);
     const held = this.#open.get(address);
-    if (held !== undefined) return this.#keep(held);
+    if (held !== undefined) {
+      held.usedMs = Date.now();
+      return;
+    }
     const socket = await opened(address);
-    const door = { socket, unused: new Timer() };
+    const door = { socket, unused: new Timer(), usedMs: Date.now() };
     this.#open.set(address, door);
-    this.#keep(door);
+    this.#closeUnused(door, UNUSED_MS);
     const forget = (): void => {
       door.unused.stop();
       if (this.#open.get(address) === door) this.#open.delete(address);
@@ -44,8 +49,13 @@ export class HeldDoors implements Doors {
     return lost(error);
   }
 
-  #keep({ socket, unused }: { socket: Socket; unused: Timer }): void {
-    unused.set(UNUSED_MS, () => void socket.close().catch(() => undefined));
+  /** Looked at now and then: a timer set with every request would cost more than the door saves. */
+  #closeUnused(door: Door, ms: number): void {
+    door.unused.set(ms, () => {
+      const leftMs = door.usedMs + UNUSED_MS - Date.now();
+      if (leftMs > 0) this.#closeUnused(door, leftMs);
+      else door.socket.close().catch(() => undefined);
+    });
   }
 }
 

@@ -4,7 +4,8 @@ import type { Field } from "../../core/seam.ts";
  * `fields` as `Headers`. A field that stands in `original` with the same values, or with the first of them, is taken from there:
  * values are text here, but may have been bytes that are no UTF-8.
  */
-export function headersOf(fields: readonly Field[], original: Headers = new Headers()): Headers {
+export function headersOf(fields: readonly Field[], original?: Headers): Headers {
+  if (original === undefined) return new Headers(fields.map(([name, value]): [string, string] => [name, value]));
   const wanted = new Map<string, string[]>();
   for (const [name, value] of fields) wanted.set(name, [...(wanted.get(name) ?? []), value]);
   const headers = new Headers(original);

@@ -13,6 +13,9 @@ const PLATFORMS = /^(cf-|mf-|x-real-ip$|cdn-loop$)/;
 /** Statuses whose responses may have no body (Fetch standard). */
 const WITHOUT_BODY = [101, 204, 205, 304];
 
+/** A body of no more than this is read in one go: reading it by chunks costs more than all else that is done with it. */
+export const AT_ONCE_BYTES = 65_536;
+
 /** A request that came in over `fetch`. */
 export class WorkersIn implements In {
   readonly request: Request;
@@ -51,11 +54,13 @@ export class WorkersIn implements In {
     return this.#fields.find(([field]) => field === name)?.[1];
   }
 
-  headers(): Field[] {
-    return [...this.#fields];
+  headers(): readonly Field[] {
+    return this.#fields;
   }
 
   async bytes(limit: number): Promise<Uint8Array | null> {
+    const length = knownLength(this.request.headers);
+    if (length !== null && length <= Math.min(limit, AT_ONCE_BYTES)) return await this.#atOnce();
     const reader = this.request.body?.getReader();
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -77,6 +82,12 @@ export class WorkersIn implements In {
   async pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
     await pumped(this.request.body, take);
   }
+
+  async #atOnce(): Promise<Uint8Array> {
+    const whole = await within(this.request.arrayBuffer().catch(left), BODY_SILENCE_MS);
+    if (whole === undefined) throw new ClientFault("slow");
+    return new Uint8Array(whole);
+  }
 }
 
 function left(error: unknown): never {
@@ -93,15 +104,19 @@ function clientFields(request: Request): Field[] {
   return own === "" ? others : [...others, ["accept-encoding", own]];
 }
 
+/** How long a body will be as it is read here; null where that isn't said, or said of other bytes. */
+export function knownLength(headers: Headers): number | null {
+  const length = headers.get("content-length");
+  return length === null || !/^\d+$/.test(length) || headers.has("content-encoding") ? null : Number(length);
+}
+
 /** Gives every chunk of a body to `take`, which holds back the next one while its promise is open. */
 export async function pumped(body: ReadableStream<Uint8Array> | null, take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
   if (body === null) return;
   const reader = body.getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        throw new Fault("reset", "the connection was cut", { cause: error });
-      });
+      const { done, value } = await reader.read().catch(cutOff);
       if (done) return;
       await take(value);
     }
@@ -109,6 +124,11 @@ export async function pumped(body: ReadableStream<Uint8Array> | null, take: (chu
     await reader.cancel(error).catch(() => undefined);
     throw error;
   }
+}
+
+/** What a body's failure to come whole means. */
+export function cutOff(error: unknown): never {
+  throw new Fault("reset", "the connection was cut", { cause: error });
 }
 
 /** An answer as a `Response`, which is there as soon as its head is. */

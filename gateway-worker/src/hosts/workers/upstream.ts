@@ -2,7 +2,7 @@ import { Fault, type Field, type UpExchange, type UpRequest, type UpResponse } f
 import { isFinalStatus, notAStatus } from "../final-status.ts";
 import type { Doors } from "./doors.ts";
 import { headersOf } from "./headers.ts";
-import { pumped, WorkersIn } from "./in-out.ts";
+import { AT_ONCE_BYTES, cutOff, knownLength, pumped, WorkersIn } from "./in-out.ts";
 
 const CONNECT_AND_HEAD_MS = 3_600_000;
 
@@ -10,25 +10,30 @@ const CONNECT_AND_HEAD_MS = 3_600_000;
 export function upstreamBy(doors: Doors): (request: UpRequest) => UpExchange {
   return (request) => {
     const ending = new AbortController();
-    return { response: sent(request, doors, ending.signal), abort: () => ending.abort() };
+    return { response: sent(request, doors, ending), abort: () => ending.abort() };
   };
 }
 
-async function sent(request: UpRequest, doors: Doors, signal: AbortSignal): Promise<UpResponse> {
+async function sent(request: UpRequest, doors: Doors, ending: AbortController): Promise<UpResponse> {
   await doors.knock(request.url);
   try {
-    return new WorkersUpResponse(await answered(request, signal));
+    return new WorkersUpResponse(await answered(request, ending));
   } catch (error) {
-    if (signal.aborted) throw new Fault("unknown", "given up", { cause: error });
+    if (error instanceof Fault) throw error;
+    if (ending.signal.aborted) throw new Fault("unknown", "given up", { cause: error });
     throw await doors.faultOf(request.url, error);
   }
 }
 
-/** The answer's head. Its body is not followed when it redirects. */
-export async function answered(request: UpRequest, signal: AbortSignal): Promise<Response> {
-  const headers = headersOf(request.headers, request.passesOn instanceof WorkersIn ? request.passesOn.request.headers : new Headers());
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
+/** The answer's head. Its body is not followed when it redirects. `ending` ends the exchange: from outside, or when it is late. */
+export async function answered(request: UpRequest, ending: AbortController): Promise<Response> {
+  const headers = headersOf(request.headers, request.passesOn instanceof WorkersIn ? request.passesOn.request.headers : undefined);
+  let isLate = false;
+  const end = (): void => {
+    isLate = true;
+    ending.abort();
+  };
+  const timer = setTimeout(end, Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
   const body = request.body instanceof WorkersIn ? clientBody(request.body, request) : bodyOf(request.body);
   try {
     const response = await fetch(request.url, {
@@ -36,7 +41,7 @@ export async function answered(request: UpRequest, signal: AbortSignal): Promise
       headers,
       body,
       redirect: "manual",
-      signal: AbortSignal.any([signal, late.signal]),
+      signal: ending.signal,
     });
     // an unasked 101 included; one that was asked for brings its socket
     if (!isFinalStatus(response.status) && response.webSocket === null) {
@@ -45,7 +50,7 @@ export async function answered(request: UpRequest, signal: AbortSignal): Promise
     }
     return response;
   } catch (error) {
-    if (late.signal.aborted) throw new Fault("timeout", `no answer within ${request.idleMs / 1000}s`, { cause: error });
+    if (isLate) throw new Fault("timeout", `no answer within ${request.idleMs / 1000}s`, { cause: error });
     throw error;
   } finally {
     clearTimeout(timer);
@@ -101,8 +106,12 @@ export class WorkersUpResponse implements UpResponse {
     return [...this.#response.headers];
   }
 
-  pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
-    return pumped(this.#response.body, take);
+  async pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
+    const { body } = this.#response;
+    const length = body === null ? null : knownLength(this.#response.headers);
+    if (length === null || length > AT_ONCE_BYTES) return await pumped(body, take);
+    const whole = await this.#response.arrayBuffer().catch(cutOff);
+    await take(new Uint8Array(whole));
   }
 
   /** The runtime decodes gzip and br where a body is read. */
