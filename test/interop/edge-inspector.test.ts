@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodedId } from "../../build-service/src/bundle/ids.ts";
+import { mustRun } from "../../scripts/setup/command.ts";
 import { type Edge, helloBehindEdge } from "../fixtures/edge.ts";
+import { inspect } from "../fixtures/interop/inspector.ts";
 
 let edge: Edge;
 beforeAll(async () => {
@@ -10,35 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
+const WRANGLER = fileURLToPath(new URL("../../node_modules/.bin/wrangler", import.meta.url));
+
+/** Reads through the bindings that `wrangler.toml` names, from the state folder that the gateway runs on, with an empty HOME. */
+function wrangler(...argv: string[]): Promise<string> {
+  const env = { ...process.env, HOME: edge.cli.home, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" };
+  return mustRun(process.execPath, [WRANGLER, ...argv, "--local", "--persist-to", edge.cli.stateDir], { budgetSeconds: 120, env });
+}
+
 /** One command of the public inspector. */
-async function inspect(...argv: string[]): Promise<unknown> {
-  return JSON.parse(await output(program("mcp-inspector"), "--cli", edge.deployment.mcp_url, "--transport", "http", ...argv));
-}
-
-/** Reads through the bindings that `wrangler.toml` names, from the state folder that the gateway runs on. */
-async function wrangler(...argv: string[]): Promise<string> {
-  return output(program("wrangler"), ...argv, "--local", "--persist-to", edge.cli.stateDir);
-}
-
-const program = (name: string): string => fileURLToPath(new URL(`../../node_modules/.bin/${name}`, import.meta.url));
-
-/** What a program prints, run with an empty HOME. */
-async function output(...argv: string[]): Promise<string> {
-  const child = spawn(process.execPath, argv, {
-    env: { ...process.env, HOME: edge.cli.home, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let out = "";
-  let err = "";
-  child.stdout.on("data", (chunk: Uint8Array) => (out += new TextDecoder().decode(chunk)));
-  child.stderr.on("data", (chunk: Uint8Array) => (err += new TextDecoder().decode(chunk)));
-  const exitCode = await new Promise((resolve) => child.once("close", resolve));
-  expect(exitCode, `${out}${err}`).toBe(0);
-  return out;
+function inspected(...argv: string[]): Promise<unknown> {
+  return inspect(edge.cli.home, edge.deployment.mcp_url, argv);
 }
 
 test("the inspector lists the tools of all servers at the printed address", async () => {
-  const { tools } = (await inspect("--method", "tools/list")) as { tools: { name: string }[] };
+  const { tools } = (await inspected("--method", "tools/list")) as { tools: { name: string }[] };
   expect(tools.map(({ name }) => name)).toEqual([
     "list_website_urls",
     "greeter_greet",
@@ -49,7 +36,7 @@ test("the inspector lists the tools of all servers at the printed address", asyn
 });
 
 test("the inspector's call reaches the tool, and the page shows what it did", async () => {
-  const result = await inspect("--method", "tools/call", "--tool-name", "guestbook_sign", "--tool-arg", "text=hello from the inspector");
+  const result = await inspected("--method", "tools/call", "--tool-name", "guestbook_sign", "--tool-arg", "text=hello from the inspector");
   expect(result).toMatchObject({ isError: false });
   const page = await fetch(edge.deployment.website_frontend_urls["guestbook"] ?? "");
   expect(page.status).toBe(200);
