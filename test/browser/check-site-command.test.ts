@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DeploymentRecord, SiteReport, siteReportKey, siteReportPageKey } from "@agent-env/protocol";
@@ -78,9 +78,26 @@ describe.skipIf(noChromium !== "")(`N5 check-site of a stored env${noChromium &&
     const id = deployment.deployment_id ?? "";
     const { revision: before } = deployment;
 
+    const { out: token } = await agent.run("gateway", "token", "--deployment", id, "--preset", "orchestrator");
+    const plane = async (method: string, params: object): Promise<unknown> => {
+      const headers = { authorization: `Bearer ${token.trim()}`, "content-type": "application/json" };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      return (await fetch(`${deployment.gateway_url}/agentenv`, { method: "POST", headers, body })).json();
+    };
+    const entry = { author: "Ada", text: "First!", at: "2026-03-01T09:00:00Z" };
+    await plane("data/add", { parts: [{ kind: "data", data: { entries: [entry] } }] });
+    const data = await plane("data/get", {});
+    expect(JSON.stringify(data)).toContain("First!");
+
     const output = join(agent.home, "out");
-    const ended = await agent.run("check-site", deployment.website_frontend_urls["guestbook"] ?? "", "--output", output);
+    const acts = join(agent.home, "sign.txt");
+    writeFileSync(acts, 'fill "[name=author]" Bob\nfill "[name=text]" Second!\nclick button\nwait "Bob wrote"\n');
+    const address = deployment.website_frontend_urls["guestbook"] ?? "";
+    const ended = await agent.run("check-site", address, "--output", output, "--act", acts);
     expect(ended, ended.err).toMatchObject({ exitCode: 0 });
+    // What it wrote at each walk was written at another time, and is gone.
+    expect(ended.out).toMatch(/^guestbook: any: /);
+    expect(await plane("data/get", {})).toEqual(data);
     expect(readFileSync(join(output, "site.html"), "utf8")).toContain("guestbook");
     expect(SiteReport.parse(JSON.parse(readFileSync(join(output, "site.json"), "utf8"))).env?.version).toBe(1);
     await inStore(async (store) => {
@@ -159,7 +176,6 @@ describe.skipIf(noChromium !== "")(`N5 check-site of a site that runs${noChromiu
 
   test("an act that can't be done on the site's own host is the script's mistake, told with its line", LONG, async () => {
     site = await startSite({ "/": [HTML, "<title>Shop</title>"] });
-    const { writeFileSync } = await import("node:fs");
     writeFileSync(join(cli.folder, "buy.txt"), 'goto /\n\nclick "#buy"\n');
     const { exitCode, err } = await cli.run("check-site", site.url, "--act", "buy.txt");
     expect(exitCode).toBe(1);

@@ -1,4 +1,4 @@
-import type { CheckedSite, SiteFinding, SiteReport } from "@agent-env/protocol";
+import type { CheckedSite, SiteFinding, SiteReport, SiteWalk } from "@agent-env/protocol";
 
 /** A report for a terminal: each site's verdict, then what was found. */
 export function reportText(report: SiteReport): string {
@@ -20,9 +20,9 @@ export function shownPlace({ at }: Pick<SiteFinding, "at">): string {
 
 function siteText({ site, verdict, reasons, findings, notes, host, prefix }: CheckedSite): string {
   const opened = [
-    host === null ? [] : [`${host.pages.length} in host mode`],
-    prefix === null ? [] : [`${prefix.pages.length} under the prefix`],
-  ].flat();
+    ...(host === null ? [] : [`${pagesIn(host)} in host mode`]),
+    ...(prefix === null ? [] : [`${pagesIn(prefix)} under the prefix`]),
+  ];
   const cut = [host?.cut_short, prefix?.cut_short].find((why) => why !== null && why !== undefined);
   return [
     `${site}: ${verdict === null ? "no verdict, since it was opened in one mode" : `${verdict}: ${MEANING[verdict]}`}`,
@@ -30,6 +30,11 @@ function siteText({ site, verdict, reasons, findings, notes, host, prefix }: Che
     ...(findings.length === 0 ? reasons.map((reason) => `  ${reason}`) : findings.flatMap(findingLines)),
     ...notes.map((note) => `  note: ${note}`),
   ].join("\n");
+}
+
+/** Without what the lines of an act script have left. */
+function pagesIn({ pages }: SiteWalk): number {
+  return pages.filter(({ path }) => path.startsWith("/")).length;
 }
 
 function findingLines(finding: SiteFinding): string[] {
