@@ -90,7 +90,7 @@ export const BROKEN: readonly BrokenSite[] = [
     finds: [
       { kind: "redirect-loop", page: "/", text: "page / goes round in circles: <prefix>/ redirects to <prefix>/", at: null, layer: "L1" },
     ],
-    onBothHosts: true,
+    onBothHosts: false,
   },
   {
     site: "doubled",
