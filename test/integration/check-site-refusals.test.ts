@@ -57,6 +57,23 @@ describe("N5 check-site is refused where it can't be done", () => {
     expect(await cli.run("check-site", ...args())).toEqual({ exitCode, out: "", err: text() });
   });
 
+  test("N8 doctor says that the browser is missing, which is no fault of the machine's", async () => {
+    const { exitCode, out } = await cli.run("doctor", "--json");
+    const { findings }: { findings: { name: string }[] } = JSON.parse(out);
+    expect([exitCode, findings.filter(({ name }) => name === "browser for check-site")]).toEqual([
+      0,
+      [
+        {
+          name: "browser for check-site",
+          ok: false,
+          detail: "no Chromium on PATH",
+          next: "install Chromium (on Debian: apt-get install chromium), or name one in AGENT_ENV_CHROMIUM",
+          required: false,
+        },
+      ],
+    ]);
+  });
+
   describe("with a browser that is named", () => {
     const named = () => commandLine({}, { AGENT_ENV_CHROMIUM: "/nowhere/chromium" });
 

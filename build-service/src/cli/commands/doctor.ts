@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { chromiumPath } from "../../check-site/browser.ts";
 import type { VerifierSettings } from "../../config/settings.ts";
 import { engineProblem } from "../../images/engine.ts";
 import { standIns } from "../../images/stand-ins.ts";
@@ -32,6 +33,7 @@ export const doctorCommand: AddCommand = (parent, io, end) => {
         ...(await sandboxFindings(io.settings().sandbox().default, await io.loadedPlugins())),
         ...(await standInFindings()),
         pythonFinding(io.settings().verifiers()),
+        browserFinding(io),
       ];
       const lines = findings.map(
         ({ name, ok, detail, next }) =>
@@ -88,6 +90,18 @@ function pythonFinding({ python }: VerifierSettings): Finding {
     ok: problem === null,
     detail: problem === null ? `${python} is there` : `${python} isn't on PATH`,
     next: problem === null ? null : "install Python 3",
+    required: false,
+  };
+}
+
+function browserFinding({ env }: Io): Finding {
+  const path = chromiumPath(env);
+  const isThere = path !== null && existsSync(path);
+  return {
+    name: "browser for check-site",
+    ok: isThere,
+    detail: path === null ? "no Chromium on PATH" : isThere ? path : `AGENT_ENV_CHROMIUM is ${JSON.stringify(path)}, and nothing is there`,
+    next: isThere ? null : "install Chromium (on Debian: apt-get install chromium), or name one in AGENT_ENV_CHROMIUM",
     required: false,
   };
 }
