@@ -106,6 +106,16 @@ describe.each(ERAS)("a client of the %s era", (era) => {
     await expect(client.listTools({ cursor: "2" })).rejects.toMatchObject({ code: -32602 });
   });
 
+  test("W1.4 has the session that the gateway says, in the modern era no other", async () => {
+    const env = items().tool("who", { description: "Who.", run: (_args, { caller }) => String(caller.session) });
+    const forged: Record<string, string> = era === "modern" ? { "Mcp-Session-Id": "forged" } : {};
+    const client = await clientOf(await served(env), era, {}, forged);
+    const session = async (_meta: Record<string, unknown>) => JSON.stringify((await client.callTool({ name: "who", _meta })).content);
+    expect(await session({ "agentenv.io/session": "s1" })).toContain('"s1"');
+    expect(await session({})).toMatch(era === "modern" ? /"null"/ : /"[0-9a-f]{32}"/);
+    expect(await session({ "agentenv.io/role": "alice" })).toContain('"null"');
+  });
+
   test("is told of progress while it rises, and of log lines of the level it asked for", async () => {
     const env = items().tool("work", {
       description: "Works.",

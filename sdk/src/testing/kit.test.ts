@@ -50,9 +50,9 @@ function shop(): WebsiteEnvironment {
 describe("W1.1 a site is used in process", () => {
   test("W1.4 its tools as a role at a time, its page, its data", async () => {
     const kit = testKit(shop());
-    await kit.as("alice").at("2026-03-01T09:00:00Z").call("place_order", { product: "<té>" });
-    const order = "<té> for alice at 2026-03-01T09:00:00.000Z";
-    expect(await kit.page("/")).toBe("<ul><li>&lt;té&gt; for alice at 2026-03-01T09:00:00.000Z</li></ul>");
+    await kit.as("alice").at("2026-03-01T09:00:00Z").call("place_order", { product: "<茶>" });
+    const order = "<茶> for alice at 2026-03-01T09:00:00.000Z";
+    expect(await kit.page("/")).toBe("<ul><li>&lt;茶&gt; for alice at 2026-03-01T09:00:00.000Z</li></ul>");
     expect(await kit.data()).toEqual({ orders: [order] });
     expect(await kit.call("count_orders")).toMatchObject({ text: "1", structuredContent: { result: 1 }, isError: false });
     await kit.reset();

@@ -89,11 +89,17 @@ describe("tries", () => {
   test.each([
     [400, "the store answered 400"],
     [403, "the store answered 403"],
-    [302, "the store answered 302"],
   ])("%d is not", async (code, message) => {
     const { url, received } = await store(status(code));
     expect(await failure(get(url))).toEqual(failed("transfer_rejected", 502, message));
     expect(received).toHaveLength(1);
+  });
+
+  test("a redirect is not followed", async () => {
+    const elsewhere = await store(status(200));
+    const { url } = await store((response) => void response.writeHead(307, { Location: elsewhere.url }).end());
+    expect(await failure(get(url))).toEqual(failed("transfer_rejected", 502, "the store answered 307"));
+    expect(elsewhere.received).toEqual([]);
   });
 
   test("there are three at most", async () => {
