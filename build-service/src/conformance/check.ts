@@ -16,8 +16,6 @@ export type Subject = {
   /** Asks below its address. */
   readonly http: Http;
   readonly card: Card;
-  /** The card as it was served, unknown keys and nulls included. */
-  readonly raw: JsonObject;
   /** The gateway that it was reached through, and its key there. */
   readonly through: { readonly http: Http; readonly key: string } | null;
   /** Nothing is asked that could change data or rules. */
@@ -82,7 +80,7 @@ export function shownRequest({ method, target, headers, body }: Sent): string {
 }
 
 /** An answer on one line. */
-export function shownAnswer({ status, type, text }: Exchange): string {
+function shownAnswer({ status, type, text }: Exchange): string {
   return [`HTTP ${status}`, type, cut(text)].filter((part) => part !== "").join(" ");
 }
 

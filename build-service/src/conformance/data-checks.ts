@@ -1,7 +1,7 @@
 import { DATA_OPERATIONS, isJsonObject, Part } from "@agent-env/protocol";
 import { allOf, type Check, failed, failedWithout, passed, type Subject, skipped, type Verdict } from "./check.ts";
 import { askData, dataPath, dataRequest, errorIn, hasDataPlane, isUnserved, partsIn, replyIn, serves } from "./data-plane.ts";
-import { getData } from "./data-trial.ts";
+import { dataTrial, getData } from "./data-trial.ts";
 import { extensionOf } from "./extensions.ts";
 import type { Exchange } from "./http.ts";
 import { once } from "./once.ts";
@@ -120,6 +120,8 @@ export const DATA_CHECKS: readonly Check[] = [
     async run(subject) {
       if (!serves(subject.card, "data/add")) return skipped("the card lists no data/add");
       if (isUnserved(await askData(subject, dataRequest("data/add", { parts: [] })))) return skipped(UNSERVED);
+      // A server that takes these holds them: what was there before has to be known by then.
+      await dataTrial(subject);
       const bad = [{}, { parts: [] }, { parts: [{ kind: "video" }] }, { parts: [{ kind: "file", file: {} }] }, [1]];
       return allOf(bad.map((params) => async () => badParamsVerdict(await askData(subject, dataRequest("data/add", params)))));
     },
@@ -172,7 +174,7 @@ function errorVerdict(answer: Exchange, { code, message, id }: ExpectedError): V
   });
 }
 
-/** No list of parts, and an extra key for those who look closer. */
+/** Refused as params, whatever the detail says of them. */
 function badParamsVerdict(answer: Exchange): Verdict {
   const error = errorIn(answer);
   const data = error?.["data"];

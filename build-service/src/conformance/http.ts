@@ -125,7 +125,7 @@ function exchange(client: typeof http | typeof https, origin: string, { sent, mo
         const type = (answer.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
         let text = "";
         let size = 0;
-        const end = () => resolve(exchangeOf(sent, answer, type, text));
+        const end = () => resolve(exchangeOf(sent, answer, type, withoutSecrets(text, more)));
         answer.on("data", (chunk: Uint8Array) => {
           size += chunk.length;
           text += decoder.decode(chunk, { stream: true });
@@ -144,6 +144,12 @@ function exchange(client: typeof http | typeof https, origin: string, { sent, mo
     request.on("error", reject);
     request.end(body ?? undefined);
   });
+}
+
+/** A text that a server answers with, which may repeat what it was sent. */
+function withoutSecrets(text: string, headers: Readonly<Record<string, string>>): string {
+  const secrets = Object.values(headers).map((value) => value.replace(/^Bearer /, ""));
+  return secrets.filter((secret) => secret !== "").reduce((shown, secret) => shown.replaceAll(secret, "…"), text);
 }
 
 function exchangeOf(sent: Sent, answer: http.IncomingMessage, type: string, text: string): Exchange {

@@ -117,7 +117,7 @@ export class McpTalk {
 type Headers = Readonly<Record<string, string>>;
 
 /** Posts one message and reads its reply, from JSON or from a stream. Redirects are followed within the endpoint's origin. */
-export async function askMcp(http: Http, path: string, message: JsonObject, headers: Headers = {}): Promise<Said> {
+async function askMcp(http: Http, path: string, message: JsonObject, headers: Headers = {}): Promise<Said> {
   let at = path;
   for (let redirects = 0; ; redirects++) {
     const exchange = await http.post(at, message, {

@@ -71,7 +71,6 @@ export function subjectOf(
     kind,
     http: answer.http,
     card,
-    raw: answer.raw ?? {},
     through,
     readOnly,
     seed,
