@@ -146,8 +146,10 @@ export class DeploymentObject extends DurableObject<Environment> {
     }
     const { record } = read;
     const isRevised = this.#record?.revision !== record.revision;
+    // mostly the very one that it is served by
+    const isSame = this.#record === record;
     this.#record = record;
-    if (this.#served?.key !== servingKey(record)) this.#served = this.#load(record);
+    if (this.#served === null || (!isSame && this.#served.key !== servingKey(record))) this.#served = this.#load(record);
     else if (isRevised) this.#served.deployment.noteRecord();
     const served = this.#served;
     if (isRevised) {

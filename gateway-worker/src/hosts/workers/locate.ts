@@ -41,8 +41,8 @@ export function edgeHosts(env: Environment, record: DeploymentRecord | null): Ho
 
 /** The deployment of a request that left the prefix of its site: its `Referer` says which. Null for all others. */
 export function strayPlace(request: Request, url: URL, env: Environment): Place | null {
-  if (deploymentOfHost(hostName(url.host), env) !== null) return null;
-  const referer = request.headers.get("referer") ?? undefined;
+  const referer = request.headers.get("referer");
+  if (referer === null || deploymentOfHost(hostName(url.host), env) !== null) return null;
   const from = strayFrom({ method: request.method, origin: url.origin, path: url.pathname, referer });
   if (from === null || from.deployment === null) return null;
   return { deployment: from.deployment, base: "", hasOwnHost: false, pageBase: from.base };
