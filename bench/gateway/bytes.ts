@@ -10,7 +10,7 @@ import { getLoad, type Load } from "./wrk.ts";
 
 const CALLERS = [1, 32];
 const ROUNDS = 5;
-const SECONDS = 2;
+const SECONDS = 1;
 const LONGEST_PAUSE_MS = 20;
 
 /** One way through our gateway, through a bare Node pipe, and through nginx. */

@@ -3,7 +3,8 @@ import { openSessions } from "./sessions.ts";
 import { callLoad, type Load } from "./wrk.ts";
 
 const ROUNDS = 5;
-const SECONDS = 2;
+/** With one caller there is little to differ, with very many nothing is asked of it. */
+const secondsWith = (callers: number): number => (callers === 32 ? 2 : 1);
 const WARM_SECONDS = 2;
 
 /** One load, and what of processor time the gateway took for a call. */
@@ -27,7 +28,7 @@ export async function takeTurns(
     say(`round ${round} of ${ROUNDS} with ${callers} callers: ${targets.map(({ name }) => name).join(", ")}`);
     for (const [target, file] of sessions) {
       const before = target.program.cpuSeconds();
-      const load = await callLoad({ ...target.endpoint, callers, seconds: SECONDS, sessions: file });
+      const load = await callLoad({ ...target.endpoint, callers, seconds: secondsWith(callers), sessions: file });
       turns.get(target)?.push({ ...load, cpuMicros: (1e6 * (target.program.cpuSeconds() - before)) / load.calls });
     }
   }

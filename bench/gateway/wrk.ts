@@ -58,6 +58,7 @@ async function load(script: string, what: { url: string; callers: number; second
   const options = ["-t1", `-c${callers}`, `-d${seconds}s`, "--timeout", `${ANSWER_BUDGET_SECONDS}s`, "-s", path, url, "--", ...args];
   const said = await mustRun(wrk, options, { budgetSeconds: seconds + 2 * ANSWER_BUDGET_SECONDS });
   const { calls, micros, p50, p99, max, bad } = Said.parse(JSON.parse(said.trim().split("\n").at(-1) ?? ""));
-  if (bad > 0 || calls === 0) throw new Error(`${url}: ${bad} of ${calls} answers are bad ones`);
+  if (calls === 0) throw new Error(`${url}: no answer in ${seconds} s`);
+  if (bad > 0) throw new Error(`${url}: ${bad} of ${calls} answers are bad ones`);
   return { calls, perSecond: calls / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000, maxMs: max / 1000 };
 }
