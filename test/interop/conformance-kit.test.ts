@@ -5,7 +5,7 @@ import { checkConformance } from "../../build-service/src/conformance/conform.ts
 import { mustRun } from "../../scripts/setup/command.ts";
 import { interopPython } from "../../scripts/setup/python.ts";
 import { type ItemsAndShop, itemsAndShop, originalGateway } from "../fixtures/interop/original-environments.ts";
-import type { ServerProcess } from "../fixtures/interop/server-process.ts";
+import { type ServerProcess, startServer } from "../fixtures/interop/server-process.ts";
 import { SEED } from "../fixtures/mutants/kiosk.ts";
 import { servedKiosk } from "../fixtures/mutants/mutation.ts";
 
@@ -48,6 +48,21 @@ describe("W5 the kit and servers written with the original's SDK", () => {
       },
     ]);
   });
+});
+
+test("W5 examples/python-items passes all that is required", async () => {
+  const server = await startServer({
+    name: "examples/python-items",
+    argv: () => [interopPython(), fileURLToPath(new URL("../../examples/python-items/envs/items/server.py", import.meta.url))],
+    env: (port) => ({ MCP_HOST: "127.0.0.1", MCP_PORT: String(port), PYTHONDONTWRITEBYTECODE: "1" }),
+    probe: "/.well-known/agent-env.json",
+  });
+  try {
+    const report = await checked(server.url);
+    expect({ conforms: report.conforms, failed: failedIn(report) }).toEqual({ conforms: true, failed: ["data-method-type"] });
+  } finally {
+    await server.stop();
+  }
 });
 
 test("W5 the kiosk passes the kit, and the original's validators, client and tool client", async () => {

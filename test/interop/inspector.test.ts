@@ -33,19 +33,21 @@ const through = (argv: readonly string[]) =>
 const COMMANDS: readonly (readonly string[])[] = [
   ["tools/list"],
   ["tools/call", "--tool-name", "get-tiny-image"],
-  ["tools/call", "--tool-name", "get-structured-content", "--tool-arg", "location=Chicago"],
+  ["tools/call", "--tool-name", "get-sum", "--tool-arg", "a=2", "b=40"],
   ["prompts/get", "--prompt-name", "args-prompt", "--prompt-args", "city=Oslo"],
-  ["resources/templates/list"],
   ["resources/read", "--uri", DOCUMENT],
 ];
 
 describe("the inspector's command line, with a token", () => {
-  test.each(COMMANDS)("G2 %s %s %s prints what it prints of the server itself", async (...command) => {
-    const argv = ["--method", ...command];
-    const [expected, got] = await Promise.all([directly(argv), through(argv)]);
-    expect(expected).toEqual(expect.any(Object));
-    expect(got).toEqual(expected);
-  });
+  test.each(COMMANDS.map((command) => [command.slice(0, 3).join(" "), command] as const))(
+    "G2 %s prints what it prints of the server itself",
+    async (_name, command) => {
+      const argv = ["--method", ...command];
+      const [expected, got] = await Promise.all([directly(argv), through(argv)]);
+      expect(expected).toEqual(expect.any(Object));
+      expect(got).toEqual(expected);
+    },
+  );
 
   test("G2 it finds no fault with the schemas of the tools, in its modern mode", async () => {
     const listed = await through(["--method", "tools/list", "--strict", "--protocol-era", "modern"]);
