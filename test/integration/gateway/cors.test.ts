@@ -90,6 +90,11 @@ describe.each(HOSTS)("an allowed origin's page on the $host host", ({ start }) =
       }
   });
 
+  test("N4 what says it comes from the gateway's own address, as a page under a prefix does, is allowed nothing", async () => {
+    const answer = await preflight(open, "/svc/shop/x", { origin: `http://127.0.0.1:${open.port}` });
+    expect([answer.status, corsOf(answer)]).toEqual([401, [["vary", "Origin"]]]);
+  });
+
   test("F42 it reads every answer, errors too", async () => {
     const token = await signer.sign({ aud: closed.deployment, scope: "tools read" });
     const readable = [
