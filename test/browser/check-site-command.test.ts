@@ -56,6 +56,14 @@ describe.skipIf(noChromium !== "")(`N5 check-site of a stored env${noChromium &&
     expect(left(agent.stateDir)).toEqual([]);
   });
 
+  test("B12 interrupted in the midst of a walk, it takes everything down", LONG, async () => {
+    const { child, ended, seen } = agent.start("check-site", "hello", "--sandbox", "process", "--again");
+    await seen("guestbook: host mode: ");
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ exitCode: 130, out: "" });
+    expect(left(agent.stateDir)).toEqual([]);
+  });
+
   test("a second check of the same images is the first one's report; --again needs a browser", LONG, async () => {
     const { run, remove } = agentEnv({ ...noBrowser, AGENT_ENV_STATE_DIR: agent.stateDir }, HELLO);
     const reused = await run("check-site", "hello", "--sandbox", "process");

@@ -1,12 +1,22 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "../../build-service/src/check-site/browser.ts";
+import type { StageEvent } from "../../build-service/src/report/events.ts";
 import { CHROMIUM, noChromium } from "../fixtures/chromium.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../fixtures/gateway/hosts.ts";
 import { card, type Recorder, recorder } from "../fixtures/gateway/recorder.ts";
 import type { RunningSite } from "../fixtures/real-sites.ts";
 import { BROKEN } from "./check-site-broken.ts";
-import { checked, siteOf, startSite } from "./check-site-support.ts";
+import { type Answer, checked, siteOf, startSite } from "./check-site-support.ts";
+
+/** A front end that sees its prefix, and makes its root-relative links with what its viewer has before it. */
+const keepsPrefix: Answer = ({ url = "", headers }, response) => {
+  const prefix = String(headers["x-forwarded-prefix"] ?? "");
+  const path = prefix === "" ? url : url.replace(/^\/website\/keep(?=\/)/, "");
+  const title = { "/": "home", "/b": "second" }[path];
+  if (title === undefined || (prefix !== "" && path === url)) return response.writeHead(404).end();
+  response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>${title}</title><a href="${prefix}/b">b</a>`);
+};
 
 afterAll(endHosts);
 
@@ -20,10 +30,11 @@ describe.skipIf(noChromium !== "").each(HOSTS)(
     let running: readonly RunningSite[];
     beforeAll(async () => {
       backend = await recorder({ card: () => ({ status: 200, body: card("site") }) });
-      running = await Promise.all(sites.map(({ paths }) => startSite(paths)));
+      running = await Promise.all([...sites.map(({ paths }) => startSite(paths)), startSite({ "*": keepsPrefix })]);
       gateway = await start({
         record: (deployment) => ({
-          servers: sites.map(({ site: name }, at) => {
+          sites: { keep: { prefix: "keep" as const } },
+          servers: [...sites.map(({ site }) => site), "keep"].map((name, at) => {
             const frontend_url = running[at]?.url ?? "";
             return { name, kind: "website" as const, url: backend.url, frontend_url, label: `${name}--${deployment}` };
           }),
@@ -35,6 +46,18 @@ describe.skipIf(noChromium !== "").each(HOSTS)(
       await browser.close();
       await gateway.stop();
       await Promise.all([backend.close(), ...running.map((site) => site.close())]);
+    });
+
+    test("a front end that owns its prefix is good in any mode, and nothing else is tried with it", async () => {
+      const events: StageEvent[] = [];
+      const { verdict, findings, host: own, prefix } = await checked(browser, siteOf(gateway, "keep", { keepsPrefix: true }), { events });
+      expect({ verdict, findings }).toEqual({ verdict: "any", findings: [] });
+      for (const mode of [own, prefix])
+        expect(mode?.pages.map(({ path, title }) => [path, title])).toEqual([
+          ["/", "home"],
+          ["/b", "second"],
+        ]);
+      expect(events.filter((event) => event.kind === "log" && event.level === "info")).toHaveLength(2);
     });
 
     test.each(sites)(

@@ -1,6 +1,8 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openLocalStore } from "../../build-service/src/store/local.ts";
+import type { Store } from "../../build-service/src/store/store.ts";
 import { putNextVersion } from "../../build-service/src/store/versions.ts";
 import { type CommandLine, commandLine } from "../fixtures/command-line.ts";
 import { freePort } from "../fixtures/free-port.ts";
@@ -98,20 +100,8 @@ describe("N5 check-site is refused where it can't be done", () => {
     test("for an env without a website", async () => {
       using other = named();
       const store = await openLocalStore(join(other.folder, "state"), "write");
-      const image = { id: "items__env_image", type: "docker_image", image_name: "items", dockerfile_path: "Dockerfile", platform: null };
-      const { version } = await putNextVersion(
-        store,
-        "artifact",
-        { ...image, source_digest: "0", build_context_object_url: "r2:blobs/sha256/0" },
-        {},
-      );
-      const docker_image_artifact = { id: image.id, version, type: image.type };
-      await putNextVersion(
-        store,
-        "env",
-        { id: "items", type: "mcp_server", metadata: {}, environment_name: "items", env_provider_type: "gateway", docker_image_artifact },
-        {},
-      );
+      const docker_image_artifact = await putImage(store, "items__env_image");
+      await putEnv(store, { id: "items", type: "mcp_server", environment_name: "items", docker_image_artifact });
       await store.close();
       expect(await other.run("check-site", "items", "--sandbox", "process")).toEqual({
         exitCode: 2,
@@ -119,5 +109,39 @@ describe("N5 check-site is refused where it can't be done", () => {
         err: "items: it has no website\n  what is checked is how a website's pages stand being served under a prefix\n  Next: name an env of type website, or a multi that has one\n",
       });
     });
+
+    test("2 where the env can't be started, with what keeps it from that", async () => {
+      using other = named();
+      const store = await openLocalStore(join(other.folder, "state"), "write");
+      const images = {
+        backend_docker_image_artifact: await putImage(store, "shop__backend_image"),
+        frontend_docker_image_artifact: await putImage(store, "shop__frontend_image"),
+      };
+      await putEnv(store, { id: "shop", type: "website", environment_name: "shop", ...images });
+      await store.close();
+      const { exitCode, err } = await other.run("check-site", "shop", "--sandbox", "process");
+      expect(exitCode).toBe(2);
+      expect(err).toMatch(
+        /\nshop__(?:backend|frontend)_image v1: its build context is not in the store\n {2}nothing is at blobs\/sha256\/0\n {2}Next: /,
+      );
+      expect(readdirSync(join(other.folder, "state", "deployments"))).toEqual([]);
+    });
   });
 });
+
+/** An image whose context nobody has stored; what names it in an env's record. */
+async function putImage(store: Store, id: string): Promise<{ id: string; version: number; type: string }> {
+  const fields = {
+    image_name: id,
+    dockerfile_path: "Dockerfile",
+    platform: null,
+    source_digest: "0",
+    build_context_object_url: "r2:blobs/sha256/0",
+  };
+  const { version, type } = await putNextVersion(store, "artifact", { id, type: "docker_image", ...fields }, {});
+  return { id, version, type };
+}
+
+function putEnv(store: Store, record: { id: string; type: string; [field: string]: unknown }): Promise<unknown> {
+  return putNextVersion(store, "env", { metadata: {}, env_provider_type: "gateway", ...record }, {});
+}
