@@ -2,6 +2,8 @@
 -- wrk … -s call.lua URL -- SESSIONS_FILE TOKEN|- checked|counted
 -- `checked` reads every answer, for one connection: it must repeat the text that was just sent.
 
+dofile(debug.getinfo(1, "S").source:match("^@?(.*/)") .. "report.lua")
+
 local sessions, count, head, said = {}, 0, "", ""
 wrong = 0
 
@@ -22,19 +24,4 @@ end
 
 function check(status, headers, body)
   if status ~= 200 or not body:find('"Echo: ' .. said .. '"', 1, true) then wrong = wrong + 1 end
-end
-
-local threads = {}
-
-function setup(thread) threads[#threads + 1] = thread end
-
-function done(summary, latency)
-  local unread = 0
-  for _, thread in ipairs(threads) do unread = unread + thread:get("wrong") end
-  local errors = summary.errors
-  io.write(string.format(
-    '\n{"calls":%d,"micros":%d,"p50":%d,"p99":%d,"max":%d,"bad":%d}\n',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max,
-    unread + errors.connect + errors.read + errors.write + errors.status + errors.timeout
-  ))
 end

@@ -1,3 +1,4 @@
+import { median } from "../row.ts";
 import type { Target } from "./mcp-targets.ts";
 import { openSessions } from "./sessions.ts";
 import { callLoad, type Load } from "./wrk.ts";
@@ -29,8 +30,10 @@ export async function takeTurns(
     for (const [target, file] of sessions) {
       const before = target.program.cpuSeconds();
       const load = await callLoad({ ...target.endpoint, callers, seconds: secondsWith(callers), sessions: file });
-      turns.get(target)?.push({ ...load, cpuMicros: (1e6 * (target.program.cpuSeconds() - before)) / load.calls });
+      turns.get(target)?.push({ ...load, cpuMicros: (1e6 * (target.program.cpuSeconds() - before)) / Math.max(1, load.calls) });
     }
   }
+  for (const [{ name }, taken] of turns)
+    if (median(taken.map(({ calls }) => calls)) === 0) throw new Error(`${name}: no call was over in most of its turns`);
   return turns;
 }

@@ -4,7 +4,7 @@ import { mustRun, which } from "../../scripts/setup/command.ts";
 
 const ANSWER_BUDGET_SECONDS = 30;
 
-/** What a load came to. Times are of the whole call, as its caller sees it. */
+/** What a load came to. Times are of the whole call, as its caller sees it; where no call was over, they are longer than the load was. */
 export type Load = {
   readonly calls: number;
   readonly perSecond: number;
@@ -58,7 +58,7 @@ async function load(script: string, what: { url: string; callers: number; second
   const options = ["-t1", `-c${callers}`, `-d${seconds}s`, "--timeout", `${ANSWER_BUDGET_SECONDS}s`, "-s", path, url, "--", ...args];
   const said = await mustRun(wrk, options, { budgetSeconds: seconds + 2 * ANSWER_BUDGET_SECONDS });
   const { calls, micros, p50, p99, max, bad } = Said.parse(JSON.parse(said.trim().split("\n").at(-1) ?? ""));
-  if (calls === 0) throw new Error(`${url}: no answer in ${seconds} s`);
   if (bad > 0) throw new Error(`${url}: ${bad} of ${calls} answers are bad ones`);
-  return { calls, perSecond: calls / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000, maxMs: max / 1000 };
+  const times = calls === 0 ? { p50: micros, p99: micros, max: micros } : { p50, p99, max };
+  return { calls, perSecond: calls / (micros / 1e6), p50Ms: times.p50 / 1000, p99Ms: times.p99 / 1000, maxMs: times.max / 1000 };
 }
