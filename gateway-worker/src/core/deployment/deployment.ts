@@ -263,20 +263,33 @@ export class Deployment {
     return this.cards.children(this.backings);
   }
 
+  /** A site's tools are where its card said before the deployment's object left memory. */
+  takeRemembered(backing: Backing): void {
+    if (backing.served !== null) backing.mcp ??= this.#declaredMcp(backing, backing.served.card);
+  }
+
   /** A site whose card declares an MCP interface is one more MCP server. */
   async #takeInterface(backing: Backing, card: Card): Promise<void> {
-    const { kind, name } = backing.server;
-    const endpoint = kind === "website" && backing.mcp === null ? declaredEndpoint(backing.server, card) : null;
-    if (endpoint === null) return;
-    if (endpoint === "elsewhere")
-      return this.#warn(backing, "its card declares an MCP endpoint on another origin, which is never contacted");
-    const quoted = JSON.stringify(name);
-    if (this.backings.some(({ server }) => server.kind === "mcp" && server.name === name))
-      return this.#warn(backing, `website ${quoted} serves tools, but MCP server ${quoted} has that name: its tools are not listed`);
-    const mcp = this.#mcp(backing, endpoint.url);
+    if (backing.mcp !== null) return;
+    const mcp = this.#declaredMcp(backing, card);
+    if (mcp === null) return;
     backing.mcp = mcp;
     if (await mcp.link.probe()) await mcp.base.read();
     else mcp.link.lost(mcp.link.state.reason ?? "no answer");
+  }
+
+  /** What a site's card declares, if it may be used. */
+  #declaredMcp(backing: Backing, card: Card): UpstreamServer | null {
+    const { kind, name } = backing.server;
+    const endpoint = kind === "website" ? declaredEndpoint(backing.server, card) : null;
+    if (endpoint === null) return null;
+    const quoted = JSON.stringify(name);
+    const isTaken = this.backings.some(({ server }) => server.kind === "mcp" && server.name === name);
+    if (endpoint === "elsewhere") this.#warn(backing, "its card declares an MCP endpoint on another origin, which is never contacted");
+    else if (isTaken)
+      this.#warn(backing, `website ${quoted} serves tools, but MCP server ${quoted} has that name: its tools are not listed`);
+    else return this.#mcp(backing, endpoint.url);
+    return null;
   }
 
   /** Says once what is wrong with a server that is served all the same. */

@@ -37,6 +37,7 @@ export function resume(deployment: Deployment): boolean {
   const row = host.sql.exec("SELECT value FROM facts WHERE name = 'ready_with'")[0];
   if (row?.["value"] !== servingKey(host.record())) return false;
   for (const backing of backings) {
+    deployment.takeRemembered(backing);
     backing.mcp?.assumeUp();
     backing.isSettled = true;
     if (backing.server.kind === "website") inBackground(host, deployment.cards.read(backing));
