@@ -35,6 +35,36 @@ describe("what can't be served is refused when it is added", () => {
       "change one of them",
     ],
     [
+      "a second hook",
+      () =>
+        env()
+          .onToolCall(() => null)
+          .onToolCall(() => null),
+      "onToolCall is set already",
+      "do both in one function",
+    ],
+    [
+      "a second set of data handlers",
+      () =>
+        env()
+          .data({ get: () => [] })
+          .data({ reset: () => undefined }),
+      "data is set already",
+      "give all of them at once",
+    ],
+    [
+      "an export under grants alone",
+      () => env().data({ getUnderGrant: () => [] }),
+      "data has getUnderGrant without get",
+      "add get, which answers these with parts",
+    ],
+    [
+      "an extension where the environment itself answers",
+      () => env().extension("urn:x:a/v1", { name: "a" }, { path: "/mcp", run: () => ({}) }),
+      'extension urn:x:a/v1 can\'t be at "/mcp"',
+      "give it another path",
+    ],
+    [
       "a completion of nothing",
       () => env().prompt("plan", { ...prompt, complete: { days: () => [] } } as typeof prompt),
       'prompt "plan" completes "days"',
@@ -54,4 +84,15 @@ describe("what can't be served is refused when it is added", () => {
 test("a prompt is named after the environment, as a tool is", () => {
   const named = env().prompt("{environment_name}_plan", prompt);
   expect(() => named.prompt("items_plan", prompt)).toThrow('prompt "items_plan" is there twice');
+});
+
+test("a tool that isn't there can't be described", async () => {
+  const described = env()
+    .tool("add", { description: "Adds.", run: () => "" })
+    .describeTool("drop", "Drops.");
+  await expect(described).rejects.toMatchObject({
+    message: 'tool "drop" can\'t be described',
+    why: 'the tools are "add"',
+    next: "name one of these, or add it first",
+  });
 });

@@ -128,7 +128,14 @@ export abstract class Environment {
   /** Sets how data is reset, added and read. `jsonData` makes the handlers where the data is one JSON document. */
   data(handlers: DataHandlers): this {
     if (handlers.getUnderGrant !== undefined && handlers.get === undefined) {
-      throw new Error("data: getUnderGrant needs get beside it, for callers that offer no place to write to");
+      throw new UserError({
+        what: "data has getUnderGrant without get",
+        why: "most callers offer no place to write to",
+        next: "add get, which answers these with parts",
+      });
+    }
+    if (Object.keys(this.#data).length > 0) {
+      throw new UserError({ what: "data is set already", why: "an environment has one set of handlers", next: "give all of them at once" });
     }
     this.#data = handlers;
     return this;
@@ -140,6 +147,8 @@ export abstract class Environment {
     named: { readonly name: string } | { readonly op: string },
     definition: ExtensionMethod<Input>,
   ): this {
+    const { path } = definition;
+    if (path !== undefined && !path.startsWith(`${DATA_PLANE_PATH}/`)) this.refuseTaken(`extension ${uri}`, path, []);
     this.#route(this.#extensions.add(uri, named, definition));
     return this;
   }

@@ -100,12 +100,27 @@ export class Tools {
   describe(named: string, description: string): void {
     const name = servedName("tool", named, this.#environment);
     const tool = this.#tools.get(name);
-    if (tool === undefined) throw new Error(`no tool ${JSON.stringify(name)}`);
+    if (tool === undefined) {
+      throw new UserError({
+        what: `tool ${JSON.stringify(name)} can't be described`,
+        why:
+          this.size === 0
+            ? "there is no tool yet"
+            : `the tools are ${[...this.#tools.keys()].map((known) => JSON.stringify(known)).join(", ")}`,
+        next: "name one of these, or add it first",
+      });
+    }
     tool.listed = { ...tool.listed, description };
   }
 
   onCall(hook: OnToolCall): void {
-    if (this.#hook !== undefined) throw new Error("onToolCall is set already: an environment has one hook");
+    if (this.#hook !== undefined) {
+      throw new UserError({
+        what: "onToolCall is set already",
+        why: "an environment has one hook, so that it is plain which answers",
+        next: "do both in one function",
+      });
+    }
     this.#hook = hook;
   }
 
