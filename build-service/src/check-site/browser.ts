@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { UserError } from "@agent-env/protocol";
-import type { Browser } from "playwright-core";
+import type { Browser, BrowserType } from "playwright-core";
+import { z } from "zod";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge"];
 const MAC_APPS = ["Google Chrome", "Chromium", "Microsoft Edge"].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
@@ -39,15 +40,44 @@ export function requiredChromium(env: Readonly<Record<string, string | undefined
 }
 
 /**
+ * What drives the browser. It isn't installed with agent-env, of which it would be a tenth, and most never need it. Throws a
+ * `UserError` (exit code 2) where it is missing.
+ */
+export async function requiredDriver(): Promise<BrowserType> {
+  try {
+    return (await import("playwright-core")).chromium;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    throw new UserError(
+      {
+        what: "playwright-core: not installed",
+        why: "it drives the browser that a site is checked with, and npm doesn't install it with agent-env",
+        next: `npm install playwright-core@${driverVersion()}`,
+        exitCode: 2,
+      },
+      { cause: error },
+    );
+  }
+}
+
+/** As this package names it to npm. */
+function driverVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return z.object({ peerDependencies: z.object({ "playwright-core": z.string() }) }).parse(JSON.parse(manifest)).peerDependencies[
+    "playwright-core"
+  ];
+}
+
+/**
  * Starts the Chromium at `executablePath`. `hosts` are those that its pages may reach beside this machine. Throws a `UserError`
  * (exit code 2) where it doesn't start.
  */
 export async function launchBrowser(executablePath: string, hosts: readonly string[]): Promise<Browser> {
-  const { chromium } = await import("playwright-core");
+  const driver = await requiredDriver();
   try {
     // Chromium's own sandbox can't be had by root.
     const chromiumSandbox = process.getuid?.() !== 0;
-    return await chromium.launch({
+    return await driver.launch({
       executablePath,
       chromiumSandbox,
       args: flags(hosts),

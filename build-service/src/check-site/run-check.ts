@@ -6,7 +6,7 @@ import { rfc3339 } from "../deploy/identity.ts";
 import { updateRecord } from "../deploy/record.ts";
 import { authorization } from "../deploy/tokens.ts";
 import type { Act } from "./act-script.ts";
-import { launchBrowser, requiredChromium } from "./browser.ts";
+import { launchBrowser, requiredChromium, requiredDriver } from "./browser.ts";
 import { checkSite } from "./check-site.ts";
 import { reportPage } from "./report-page.ts";
 import { keptData } from "./site-data.ts";
@@ -51,6 +51,7 @@ export async function earlierReport(env: DeployableEnv, request: CheckRequest, c
  */
 export async function runCheck(open: () => Promise<Target>, request: CheckRequest, context: DeployContext): Promise<CheckResult> {
   const chromium = requiredChromium(request.env);
+  await requiredDriver();
   const target = await open();
   let leftUp: readonly LeftUp[] = [];
   let report: SiteReport;
