@@ -6,7 +6,7 @@ import { paused } from "./paused.ts";
 import type { Place, Running } from "./place.ts";
 import { startProgram } from "./program.ts";
 import { downloadSeconds, uploadSeconds } from "./transfer.ts";
-import { getLoad, type Load } from "./wrk.ts";
+import { callersText, getLoad, type Load } from "./wrk.ts";
 
 const CALLERS = [1, 32];
 const ROUNDS = 5;
@@ -40,7 +40,7 @@ export async function bytes(place: Place, gateway: NodeGateway, say: (line: stri
     for (const callers of CALLERS) {
       const loads = { ours: [] as Load[], pipe: [] as Load[], nginx: [] as Load[] };
       const pausesMs = { ours: [] as number[], pipe: [] as number[] };
-      say(`${ROUNDS} rounds with ${callers} callers: ${way.what}`);
+      say(`${ROUNDS} rounds with ${callersText(callers)}: ${way.what}`);
       for (let round = 1; round <= ROUNDS; round++) {
         const more = { callers, seconds: SECONDS };
         await gateway.longestPauseMs();
@@ -68,7 +68,7 @@ type Loads = { readonly ours: readonly Load[]; readonly pipe: readonly Load[]; r
 
 function rowsOf({ what }: Way, callers: number, loads: Loads, pausesMs: { ours: readonly number[]; pipe: readonly number[] }): Row[] {
   const shared = { bench: "gateway", beyond: false } as const;
-  const name = `${what}, ${callers} ${callers === 1 ? "caller" : "callers"}`;
+  const name = `${what}, ${callersText(callers)}`;
   const perSecond = (of: readonly Load[]) => of.map((load) => load.perSecond);
   const ours = perSecond(loads.ours);
   const bar = callers === 32 ? { bar: { atLeast: 0.85 } } : {};

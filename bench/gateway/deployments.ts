@@ -31,7 +31,7 @@ export async function deployments(place: Place, say: (line: string) => void): Pr
     peer: later.slice(0, half).map((group) => group[of]),
   });
   const shared = { bench: "gateway", beyond: false } as const;
-  const [ours, peer] = [await among.target("one", "one of 1,000"), await alone.target("one", "the only one")];
+  const [ours, peer] = [await among.target("one", `one of ${MANY}`), await alone.target("one", "the only one")];
   const turns = await takeTurns([ours, peer], { callers: CALLERS, folder: place.folder, say });
   const times = { ours: (turns.get(ours) ?? []).map(({ p50Ms }) => p50Ms), peer: (turns.get(peer) ?? []).map(({ p50Ms }) => p50Ms) };
   return [

@@ -3,6 +3,7 @@ import { startEdge } from "./edge-gateway.ts";
 import type { Place } from "./place.ts";
 import { type Turn, takeTurns } from "./turns.ts";
 import { startWorker } from "./workerd.ts";
+import { callersText } from "./wrk.ts";
 
 const CALLERS = [1, 32];
 
@@ -21,7 +22,7 @@ export async function edge(place: Place, say: (line: string) => void): Promise<R
     const row = (what: string, unit: Row["unit"], figure: keyof Turn, bar?: Row["bar"]): Row =>
       rowOf({
         bench: "gateway",
-        metric: `Worker host, tools/call, ${callers} ${callers === 1 ? "caller" : "callers"}: ${what}; a bare hop through an object`,
+        metric: `Worker host, tools/call, ${callersText(callers)}: ${what}; a bare hop through an object`,
         unit,
         ours: (turns.get(ours) ?? []).map((turn) => turn[figure]),
         peer: (turns.get(hop) ?? []).map((turn) => turn[figure]),

@@ -3,6 +3,7 @@ import { mcpTargets, type Target, type Targets } from "./mcp-targets.ts";
 import type { NodeGateway } from "./node-gateway.ts";
 import type { Place, Running } from "./place.ts";
 import { type Turn, takeTurns } from "./turns.ts";
+import { callersText } from "./wrk.ts";
 
 const CALLERS = [1, 32, 256];
 const MEGABYTE = 1e6;
@@ -49,7 +50,7 @@ function rowsOf(targets: Targets, turns: ReadonlyMap<Target, readonly Turn[]>, c
   const row = (what: string, unit: Row["unit"], figure: keyof Turn, peer: Target, bar?: Row["bar"]): Row =>
     rowOf({
       bench: "gateway",
-      metric: `/mcp tools/call, ${callers} ${callers === 1 ? "caller" : "callers"}: ${what}; ${peer.name}`,
+      metric: `/mcp tools/call, ${callersText(callers)}: ${what}; ${peer.name}`,
       unit,
       ours: of(ours, figure),
       peer: of(peer, figure),
@@ -75,7 +76,7 @@ function rowsOf(targets: Targets, turns: ReadonlyMap<Target, readonly Turn[]>, c
 function spread(p99: readonly number[], p50: readonly number[], callers: number): Row {
   return rowOf({
     bench: "gateway",
-    metric: `/mcp tools/call, ${callers} ${callers === 1 ? "caller" : "callers"}: the 99th percentile; the median`,
+    metric: `/mcp tools/call, ${callersText(callers)}: the 99th percentile; the median`,
     unit: "ms",
     ours: p99,
     peer: p50,

@@ -1,7 +1,7 @@
 import { median } from "../row.ts";
 import type { Target } from "./mcp-targets.ts";
 import { openSessions } from "./sessions.ts";
-import { callLoad, type Load } from "./wrk.ts";
+import { callersText, callLoad, type Load } from "./wrk.ts";
 
 const ROUNDS = 5;
 /** With one caller there is little to differ, with very many nothing is asked of it. */
@@ -26,7 +26,7 @@ export async function takeTurns(
     turns.set(target, []);
   }
   for (let round = 1; round <= ROUNDS; round++) {
-    say(`round ${round} of ${ROUNDS} with ${callers} callers: ${targets.map(({ name }) => name).join(", ")}`);
+    say(`round ${round} of ${ROUNDS} with ${callersText(callers)}: ${targets.map(({ name }) => name).join(", ")}`);
     for (const [target, file] of sessions) {
       const before = target.program.cpuSeconds();
       const load = await callLoad({ ...target.endpoint, callers, seconds: secondsWith(callers), sessions: file });

@@ -50,6 +50,11 @@ export function getLoad({ url, callers, seconds, token, host }: GetLoad): Promis
   return load("get.lua", { url, callers, seconds }, [token ?? "-", host ?? "-"]);
 }
 
+/** So many callers, in words. */
+export function callersText(callers: number): string {
+  return callers === 1 ? "1 caller" : `${callers} callers`;
+}
+
 async function load(script: string, what: { url: string; callers: number; seconds: number }, args: readonly string[]): Promise<Load> {
   const { url, callers, seconds } = what;
   const wrk = which("wrk");
