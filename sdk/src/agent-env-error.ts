@@ -27,6 +27,11 @@ export class AgentEnvError extends Error {
   }
 }
 
+/** `<code>: <message>`, as clients that read no fields are told. */
+export function codedText({ fields, message }: AgentEnvError): string {
+  return `${fields.code}: ${message}`;
+}
+
 /** The text of whatever was thrown. */
 export function thrownText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { DEFAULT_ROLE, HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
 import { z } from "zod";
-import { AgentEnvError, thrownText } from "./agent-env-error.ts";
+import { AgentEnvError, codedText, thrownText } from "./agent-env-error.ts";
 import { whileSpeaking } from "./call-client.ts";
 import { type ClientLine, MissingCapability } from "./client-line.ts";
 import { type Caller, type ToolContext, withContext } from "./context.ts";
@@ -138,7 +138,7 @@ export class Tools {
       });
     } catch (thrown) {
       if (thrown instanceof MissingCapability) throw thrown;
-      if (thrown instanceof AgentEnvError) return errorResult(`${thrown.fields.code}: ${thrown.message}`, thrown.fields);
+      if (thrown instanceof AgentEnvError) return errorResult(codedText(thrown), thrown.fields);
       if (!(thrown instanceof BadArguments)) console.error(`tool ${name} failed:`, thrown);
       return errorResult(`Error executing tool ${name}: ${thrownText(thrown)}`);
     }
@@ -154,8 +154,8 @@ export class Tools {
 }
 
 function denied(name: string, role: string): ToolResultBody {
-  const { fields, message } = new AgentEnvError("permission_denied", `Tool '${name}' is disabled for role '${role}'`);
-  return errorResult(`${fields.code}: ${message}`, fields);
+  const error = new AgentEnvError("permission_denied", `Tool '${name}' is disabled for role '${role}'`);
+  return errorResult(codedText(error), error.fields);
 }
 
 type Call = (args: Readonly<Record<string, unknown>>, context: ToolContext) => Promise<ToolResultBody>;

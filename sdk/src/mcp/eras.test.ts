@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { clientOf, ERAS } from "../../../test/fixtures/sdk/clients.ts";
 import { served } from "../../../test/fixtures/sdk/serving.ts";
+import { AgentEnvError } from "../agent-env-error.ts";
 import { environmentCard } from "../card.ts";
 import { McpEnvironment } from "../mcp-environment.ts";
 
@@ -99,6 +100,18 @@ describe.each(ERAS)("a client of the %s era", (era) => {
       message: expect.stringContaining("Unknown prompt: nope"),
     });
     await expect(client.getPrompt({ name: "plan", arguments: { days: "x" } })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("is told the code and fields of a resource or prompt that fails with one", async () => {
+    const fail = () => {
+      throw new AgentEnvError("closed", "we are closed", { retryable: true });
+    };
+    const env = items().resource("items://shut", { name: "shut", read: fail }).prompt("shut", { description: "Fails.", run: fail });
+    const client = await clientOf(await served(env), era);
+    const expected = { code: -32603, data: { code: "closed", message: "we are closed", retryable: true, applied: "no" } };
+    for (const ask of [() => client.readResource({ uri: "items://shut" }), () => client.getPrompt({ name: "shut" })]) {
+      await expect(ask()).rejects.toMatchObject({ ...expected, message: expect.stringContaining("closed: we are closed") });
+    }
   });
 
   test("a cursor that was never handed out is refused", async () => {

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { PROTOCOL_VERSION, RESOURCE_NOT_FOUND } from "@agent-env/protocol";
+import { INTERNAL_ERROR, PROTOCOL_VERSION, RESOURCE_NOT_FOUND } from "@agent-env/protocol";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type { ServerNotification, ServerRequest } from "@modelcontextprotocol/sdk/types.js";
+import { AgentEnvError, codedText } from "../agent-env-error.ts";
 import { ANSWER_BUDGET_MS, type ClientLine, type LogLevel, MissingCapability } from "../client-line.ts";
 import { callerOf, currentHeaders } from "../context.ts";
 import { errorResult } from "../tool-result.ts";
@@ -95,6 +96,7 @@ async function inLegacyWords<T>({ types }: McpPackages, answer: () => Promise<T>
     return await answer();
   } catch (thrown) {
     if (thrown instanceof InvalidParams) throw new types.McpError(thrown.code, thrown.message);
+    if (thrown instanceof AgentEnvError) throw new types.McpError(INTERNAL_ERROR, codedText(thrown), thrown.fields);
     if (thrown instanceof UnknownResource) throw new types.McpError(RESOURCE_NOT_FOUND, thrown.message, { uri: thrown.uri });
     throw thrown;
   }

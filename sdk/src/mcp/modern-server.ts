@@ -1,5 +1,6 @@
-import { isJsonObject, LOG_LEVEL_META_KEY, LOG_LEVELS, PROTOCOL_VERSION, SESSION_META_KEY } from "@agent-env/protocol";
+import { INTERNAL_ERROR, isJsonObject, LOG_LEVEL_META_KEY, LOG_LEVELS, PROTOCOL_VERSION, SESSION_META_KEY } from "@agent-env/protocol";
 import type { InputRequiredResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
+import { AgentEnvError, codedText } from "../agent-env-error.ts";
 import { type ClientLine, MissingCapability, type Question } from "../client-line.ts";
 import { type Caller, callerOf, currentHeaders } from "../context.ts";
 import type { PromptBody } from "../prompts.ts";
@@ -126,6 +127,7 @@ async function inModernWords<T>({ modern }: McpPackages, answer: () => T | Promi
     return await answer();
   } catch (thrown) {
     if (thrown instanceof InvalidParams) throw new modern.ProtocolError(thrown.code, thrown.message);
+    if (thrown instanceof AgentEnvError) throw new modern.ProtocolError(INTERNAL_ERROR, codedText(thrown), thrown.fields);
     if (thrown instanceof UnknownResource) throw new modern.ResourceNotFoundError(thrown.uri, thrown.message);
     if (thrown instanceof MissingCapability) {
       throw new modern.MissingRequiredClientCapabilityError({ requiredCapabilities: thrown.required }, thrown.message);
