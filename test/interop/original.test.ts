@@ -13,9 +13,28 @@ import {
 import type { ServerProcess } from "../fixtures/interop/server-process.ts";
 
 type Got = Readonly<Record<string, unknown>>;
+/** Servers behind the original's gateway, and what the original's client gets of them there. */
+type Setting = { readonly servers: ItemsAndShop; readonly theirs: ServerProcess; readonly expected: Got };
 
-/** What the original's client gets of servers of either kind behind the original's gateway. */
-const behindTheirs = new Map<WrittenWith, Got>();
+const KINDS: readonly WrittenWith[] = ["the original's SDK", "our SDK"];
+const settings = new Map<WrittenWith, Setting>();
+
+beforeAll(async () => {
+  for (const kind of KINDS) {
+    const servers = await itemsAndShop(kind);
+    const theirs = await originalGateway(servers);
+    settings.set(kind, { servers, theirs, expected: await originalClient(theirs.url) });
+  }
+});
+afterAll(async () => {
+  await Promise.all([endHosts(), ...[...settings.values()].flatMap(({ servers, theirs }) => [theirs.stop(), servers.stop()])]);
+});
+
+function settingOf(kind: WrittenWith): Setting {
+  const setting = settings.get(kind);
+  if (setting === undefined) throw new Error(`nothing was started with ${kind}`);
+  return setting;
+}
 
 function recordOf({ items, shop }: ItemsAndShop): RecordInput {
   return {
@@ -26,25 +45,9 @@ function recordOf({ items, shop }: ItemsAndShop): RecordInput {
   };
 }
 
-afterAll(endHosts);
-
-describe.each(["the original's SDK", "our SDK"] as const)("the original's client, with servers written with %s", (writtenWith) => {
-  let servers: ItemsAndShop;
-  let theirs: ServerProcess;
-  let expected: Got;
-  beforeAll(async () => {
-    servers = await itemsAndShop(writtenWith);
-    theirs = await originalGateway(servers);
-    expected = await originalClient(theirs.url);
-    behindTheirs.set(writtenWith, expected);
-  });
-  afterAll(async () => {
-    await theirs.stop();
-    await servers.stop();
-  });
-
+describe.each(KINDS)("the original's client, with servers written with %s", (kind) => {
   test("works with the original's gateway", () => {
-    expect(expected).toMatchObject({
+    expect(settingOf(kind).expected).toMatchObject({
       "speaks v1": true,
       tools: {
         protocol: "2025-11-25",
@@ -65,6 +68,7 @@ describe.each(["the original's SDK", "our SDK"] as const)("the original's client
   });
 
   test.each(HOSTS)("G1 gets of ours, host $host, what it gets of the original's gateway", async ({ start }) => {
+    const { servers, expected } = settingOf(kind);
     const ours = await start({ record: recordOf(servers) });
     try {
       expect(common(await originalClient(ours.base))).toEqual(common(expected));
@@ -74,6 +78,7 @@ describe.each(["the original's SDK", "our SDK"] as const)("the original's client
   });
 
   test("N4 with tokens on, its tool client works with one in its headers; what can send none is refused", async () => {
+    const { servers, expected } = settingOf(kind);
     const signer = await newSigner();
     const record = { ...recordOf(servers), auth: { mode: "token" as const, keys: [signer.jwk] } };
     const ours = await startNodeHost({ record });
@@ -88,8 +93,7 @@ describe.each(["the original's SDK", "our SDK"] as const)("the original's client
 });
 
 test("our SDK's servers answer through the original's gateway as the original's own do", () => {
-  const [theirs, ours] = (["the original's SDK", "our SDK"] as const).map((writtenWith) => plain(behindTheirs.get(writtenWith)));
-  expect(ours).toEqual(theirs);
+  expect(plain(settingOf("our SDK").expected)).toEqual(plain(settingOf("the original's SDK").expected));
 });
 
 /** What both gateways give alike: each adds something that no client of the original looks at. */
