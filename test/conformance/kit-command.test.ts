@@ -32,7 +32,7 @@ describe("W5 agent-env conformance", () => {
     expect(out).toContain(
       [
         `${url}: server "kiosk"`,
-        "its data is reset, and loaded again from what data/get gives; --read-only leaves it alone",
+        "what data it holds is reset, and loaded again from what data/get gives; --read-only leaves it alone",
         "card",
         "  passed   required     card-served             a GET on the card path is answered with the card",
       ].join("\n"),
@@ -93,7 +93,7 @@ describe("W5 agent-env conformance", () => {
     const { exitCode, out } = await cli.run("conformance", url, "--read-only");
     expect(exitCode, out).toBe(0);
     expect(out).toContain("  skipped  required     data-reset              changes data or rules, which --read-only leaves as they are\n");
-    expect(out).not.toContain("its data is reset");
+    expect(out).not.toContain("data it holds is reset");
     // The one add that is asked for has no parts: it tells whether the method is there.
     expect(methods.filter((method) => method !== undefined)).toEqual(["data/add"]);
   });

@@ -58,7 +58,7 @@ function printing(io: Io, { readOnly }: Options): ConformanceWatch {
       group = "";
       io.out.write(`${subjectLine(subject)}\n`);
       if (!readOnly && subject.kind !== "gateway") {
-        io.out.write("its data is reset, and loaded again from what data/get gives; --read-only leaves it alone\n");
+        io.out.write("what data it holds is reset, and loaded again from what data/get gives; --read-only leaves it alone\n");
       }
     },
     check(check) {
