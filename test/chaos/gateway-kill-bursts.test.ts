@@ -8,7 +8,7 @@ import { until } from "../fixtures/until.ts";
 
 const FEW = 30;
 const MANY = 300;
-const EVENT_MS = 120_000;
+const EVENT_MS = 240_000;
 const READY_MS = 60_000;
 
 afterAll(endHosts);
