@@ -15,7 +15,7 @@ import { type Found, merged } from "./findings.ts";
 import { hasFailed } from "./host-view.ts";
 import type { SiteAddress } from "./site-address.ts";
 import { type WalkOptions, walk } from "./walk.ts";
-import type { WalkRecord } from "./walk-record.ts";
+import { actKey, isPath, type WalkRecord } from "./walk-record.ts";
 
 /** A site that is up, with where it is in each mode. */
 export type SiteUp = {
@@ -60,7 +60,7 @@ export async function checkSite(site: SiteUp, options: CheckOptions): Promise<Ch
     const verdict = options.mode === "host" ? null : "broken";
     return { ...report(site, { verdict, found: broken, notes: hostNotes(host) }), host: shown(host), prefix: null };
   }
-  const these = host.pages.map(({ key }) => key).filter((key) => key.startsWith("/"));
+  const these = pathsOf(host);
   const prefix = await walks.walked("prefix", { these });
   const compared = await walks.confirmed(host, prefix);
   const policy = site.keepsPrefix ? { findings: [], notes: [] } : policyFindings(prefix, compared);
@@ -102,8 +102,8 @@ class Walks {
   async first(mode: SiteMode): Promise<WalkRecord> {
     const record = await this.walked(mode, { most: this.#options.mostPages });
     const { acts, actFile } = this.#options;
-    const failed = record.pages.find(({ key, failure }) => !key.startsWith("/") && failure !== null);
-    const act = acts.find(({ line }) => failed?.key === `line ${line}`);
+    const failed = record.pages.find(({ key, failure }) => !isPath(key) && failure !== null);
+    const act = acts.find(({ line }) => failed?.key === actKey(line));
     if (failed === undefined || act === undefined) return record;
     throw new UserError({
       what: `${actFile}:${act.line}: ${act.text}: it can't be done in ${mode} mode`,
@@ -143,7 +143,7 @@ class Walks {
   async confirmed(host: WalkRecord, prefix: WalkRecord): Promise<Found[]> {
     const found = compare([host], prefix);
     if (!needsSecondLook(found)) return found;
-    const these = host.pages.map(({ key }) => key).filter((key) => key.startsWith("/"));
+    const these = pathsOf(host);
     return compare([host, await this.walked("host", { these })], prefix);
   }
 
@@ -181,6 +181,11 @@ class Walks {
     if (base === null) throw new Error(`${this.#site.site} has no host of its own`);
     return { mode, base };
   }
+}
+
+/** The pages that a walk opened, in its order. */
+function pathsOf({ pages }: WalkRecord): string[] {
+  return pages.map(({ key }) => key).filter(isPath);
 }
 
 function shown(record: WalkRecord): SiteWalk {

@@ -1,7 +1,7 @@
 import { type Found, LAYER_OF } from "./findings.ts";
 import { failureText, type HostView, hasFailed } from "./host-view.ts";
 import { placeOf, reached, type SiteAddress } from "./site-address.ts";
-import type { PageRecord } from "./walk-record.ts";
+import { isPath, type PageRecord } from "./walk-record.ts";
 
 /** A page that opens the same address so often goes round in circles. */
 const ROUNDS = 6;
@@ -47,7 +47,7 @@ export function loopOf({ failure, sent }: PageRecord): string | null {
 function openFindings(page: PageRecord, address: SiteAddress, there: readonly PageRecord[]): Found[] {
   const common = { mode: address.mode, page: page.path, at: null } as const;
   if (page.failure !== null && there.every(({ failure }) => failure === null)) {
-    const isAct = !page.key.startsWith("/");
+    const isAct = !isPath(page.key);
     const text = isAct ? `${page.key} of the act script: ${page.failure}, and only under the prefix` : `page ${page.key}: ${page.failure}`;
     return [{ ...common, kind: isAct ? "act-failed" : "failed-load", text, layer: null }];
   }

@@ -1,4 +1,5 @@
 import type { CheckedSite, SiteFinding, SiteReport, SiteWalk } from "@agent-env/protocol";
+import { isPath } from "./walk-record.ts";
 
 /** A report for a terminal: each site's verdict, then what was found. */
 export function reportText(report: SiteReport): string {
@@ -34,7 +35,7 @@ function siteText({ site, verdict, reasons, findings, notes, host, prefix }: Che
 
 /** Without what the lines of an act script have left. */
 function pagesIn({ pages }: SiteWalk): number {
-  return pages.filter(({ path }) => path.startsWith("/")).length;
+  return pages.filter(({ path }) => isPath(path)).length;
 }
 
 function findingLines(finding: SiteFinding): string[] {

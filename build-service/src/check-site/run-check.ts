@@ -14,6 +14,8 @@ import { refuseMode } from "./sites-up.ts";
 import { newestReport, siteImages, storeReport } from "./stored-report.ts";
 import type { Target } from "./targets.ts";
 
+const RESTORE_BUDGET_MS = 60_000;
+
 export type CheckRequest = {
   readonly mode: SiteMode | "both";
   readonly acts: { readonly file: string; readonly text: string; readonly acts: readonly Act[] } | null;
@@ -97,11 +99,10 @@ async function checked(target: Target, chromium: string, request: CheckRequest, 
         mostPages: request.mostPages,
         signal,
         emit,
-        reset: data.restore,
+        reset: () => data.restore(signal),
       });
       sites.push({ ...found, images: images.get(site.site) ?? null });
     }
-    if (target.isOthers) await data.restore();
     return {
       format_version: 1,
       agent_env_version: agentEnvVersion(),
@@ -123,6 +124,8 @@ async function checked(target: Target, chromium: string, request: CheckRequest, 
     throw new UserError({ ...problem, exitCode: 2 }, { cause: error });
   } finally {
     await browser.close();
+    // Also after an interruption: what goes on must not keep what a walk has changed.
+    if (target.isOthers) await data.restore(AbortSignal.timeout(RESTORE_BUDGET_MS));
   }
 }
 

@@ -12,7 +12,7 @@ const Answer = z.looseObject({
 /** The data of a deployment's servers as it was at the start of a check. */
 export type SiteData = {
   /** Gives it back to them: nothing of what a walk has changed is left. */
-  restore(): Promise<void>;
+  restore(signal: AbortSignal): Promise<void>;
   /** Why it can't be given back; null where it can. */
   readonly lacking: string | null;
 };
@@ -23,12 +23,12 @@ export async function keptData(
   { signal, headers }: { readonly signal: AbortSignal; headers(): Promise<Readonly<Record<string, string>>> },
 ): Promise<SiteData> {
   const url = joined(gatewayUrl, "/agentenv");
-  const call = async (method: string, params: object) => {
+  const call = async (method: string, params: object, signal: AbortSignal) => {
     const body = { jsonrpc: "2.0", id: 1, method, params };
     return Answer.parse(await postJson(url, body, { timeoutMs: BUDGET_MS, signal, headers: await headers() }));
   };
-  const must = async (method: string, params: object): Promise<void> => {
-    const { error } = await call(method, params);
+  const must = async (method: string, params: object, until: AbortSignal): Promise<void> => {
+    const { error } = await call(method, params, until);
     if (!error) return;
     throw new UserError({
       what: `${url}: ${method} was answered with an error: ${error.message}`,
@@ -36,14 +36,14 @@ export async function keptData(
       next: "look at what data/get answers there: data/add has to take it",
     });
   };
-  const { result, error } = await call("data/get", {});
+  const { result, error } = await call("data/get", {}, signal);
   if (error) return { lacking: error.message, restore: async () => {} };
   const parts = result?.parts ?? [];
   return {
     lacking: null,
-    async restore() {
-      await must("data/reset", {});
-      if (parts.length > 0) await must("data/add", { parts });
+    async restore(until) {
+      await must("data/reset", {}, until);
+      if (parts.length > 0) await must("data/add", { parts }, until);
     },
   };
 }

@@ -47,6 +47,12 @@ export type ScriptCookie = { readonly name: string; readonly at: SitePlace | nul
 
 export type Cookie = { readonly name: string; readonly path: string; readonly host: string };
 
+/** What a line of an act script has left is named by the line where pages are named by their paths. */
+export const actKey = (line: number): string => `line ${line}`;
+
+/** Whether a page's key is a path, and no act's line. */
+export const isPath = (key: string): boolean => key.startsWith("/");
+
 /** One page as it was opened, or as one line of an act script left it. */
 export type PageRecord = {
   /** What tells it from others in both modes: its path, or the act's line. */

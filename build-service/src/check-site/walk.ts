@@ -3,7 +3,7 @@ import type { Act } from "./act-script.ts";
 import { NOTING } from "./page-scripts.ts";
 import { reached, type SiteAddress } from "./site-address.ts";
 import { Tab } from "./tab.ts";
-import type { PageRecord, WalkRecord } from "./walk-record.ts";
+import { actKey, type PageRecord, type WalkRecord } from "./walk-record.ts";
 
 const MOST_LEVELS = 5;
 const BUDGET_S = 60;
@@ -22,9 +22,6 @@ export type WalkOptions = {
   /** Told of each page as it comes; false ends the walk. */
   readonly onPage: (page: PageRecord) => boolean;
 };
-
-/** How an act's line is named where pages are. */
-const actKey = (act: Act): string => `line ${act.line}`;
 
 /**
  * Walks a site in a browser context of its own: the act script first, then pages from `/` by their links, breadth first, by GET
@@ -71,7 +68,7 @@ async function visitAll(context: BrowserContext, options: WalkOptions, pages: Pa
     const tab = await Tab.open(context, address);
     if (acts[0]?.is !== "goto") await tab.visit("/");
     for (const act of acts) {
-      const page = await tab.perform(act, actKey(act));
+      const page = await tab.perform(act, actKey(act.line));
       from = page.path;
       if (!add(page) || page.failure !== null) return `it ended at line ${act.line} of the act script`;
     }
