@@ -1,10 +1,10 @@
 import { type CheckedSite, type SiteMode, type SiteReport, UserError } from "@agent-env/protocol";
 import { sha256Hex } from "../bundle/ids.ts";
-import { agentEnvVersion } from "../cli/version.ts";
 import type { DeployableEnv, DeployContext, LeftUp } from "../deploy/deployment.ts";
 import { rfc3339 } from "../deploy/identity.ts";
 import { updateRecord } from "../deploy/record.ts";
 import { authorization } from "../deploy/tokens.ts";
+import { agentEnvVersion } from "../report/version.ts";
 import type { Act } from "./act-script.ts";
 import { launchBrowser, requiredChromium, requiredDriver } from "./browser.ts";
 import { checkSite } from "./check-site.ts";

@@ -2,9 +2,9 @@ import { UserError } from "@agent-env/protocol";
 import { Command } from "commander";
 import { readSettings, type Settings } from "../config/settings.ts";
 import type { FoundPlugins, Plugins } from "../plugins/plugins.ts";
+import { agentEnvVersion } from "../report/version.ts";
 import { reportFailure } from "./failure.ts";
 import type { CommonOptions, Io, ProcessIo } from "./io.ts";
-import { agentEnvVersion } from "./version.ts";
 
 /** A command: its words and options, and what it does. `end` takes the exit code. */
 export type AddCommand = (parent: Command, io: Io, end: (exitCode: number) => void) => void;

@@ -2,6 +2,7 @@ import { platformOf } from "../../images/platform.ts";
 import { lookupHere } from "../../put/bundle-here.ts";
 import { putOf } from "../../put/by-options.ts";
 import { keyValues, putMetadata } from "../../put/metadata.ts";
+import { agentEnvVersion } from "../../report/version.ts";
 import { latestRecords, storedRecord } from "../../store/stored.ts";
 import type { AddCommand } from "../cli.ts";
 import { type CommonOptions, columns, printDocument } from "../io.ts";
@@ -18,7 +19,6 @@ import {
   versionOption,
 } from "../put.ts";
 import { reading } from "../stores.ts";
-import { agentEnvVersion } from "../version.ts";
 
 type PutOptions = CommonOptions &
   ImageOptions & {

@@ -4,9 +4,9 @@ import { lookupHere } from "../../put/bundle-here.ts";
 import { putOf } from "../../put/by-options.ts";
 import { type ContextFolder, openContext } from "../../put/context-folder.ts";
 import { putMetadata } from "../../put/metadata.ts";
+import { agentEnvVersion } from "../../report/version.ts";
 import type { CommonOptions, Io } from "../io.ts";
 import { addImageOptions, type ImageOptions, idHere, imageContext, pinnedRef, repeatable, runPut } from "../put.ts";
-import { agentEnvVersion } from "../version.ts";
 
 type EnvOptions = CommonOptions & {
   readonly id: string;

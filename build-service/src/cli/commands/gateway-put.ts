@@ -9,12 +9,12 @@ import { putGateway } from "../../infra/gateway-image.ts";
 import { putMetadata } from "../../put/metadata.ts";
 import { putIdProblem } from "../../put/put-id.ts";
 import type { Emit } from "../../report/events.ts";
+import { agentEnvVersion } from "../../report/version.ts";
 import { newRunId } from "../../store/run-lock.ts";
 import type { Store } from "../../store/store.ts";
 import { type CommonOptions, type Io, printDocument, progressFor } from "../io.ts";
 import { repeatable } from "../put.ts";
 import { checkedWriting } from "../stores.ts";
-import { agentEnvVersion } from "../version.ts";
 
 type Options = CommonOptions & { readonly id?: string; readonly metadata: string[]; readonly platform?: string };
 
