@@ -1,7 +1,7 @@
 import { type Row, rowOf, secondsOf } from "../row.ts";
 import { type EdgeGateway, startEdge } from "./edge-gateway.ts";
 import type { Place } from "./place.ts";
-import { takeTurns } from "./turns.ts";
+import { takeTurns, warmUp } from "./turns.ts";
 
 const MANY = 1_000;
 const GROUP = 100;
@@ -32,6 +32,7 @@ export async function deployments(place: Place, say: (line: string) => void): Pr
   });
   const shared = { bench: "gateway", beyond: false } as const;
   const [ours, peer] = [await among.target("one", `one of ${MANY}`), await alone.target("one", "the only one")];
+  await warmUp([ours, peer], place.folder);
   const turns = await takeTurns([ours, peer], { callers: CALLERS, folder: place.folder, say });
   const times = { ours: (turns.get(ours) ?? []).map(({ p50Ms }) => p50Ms), peer: (turns.get(peer) ?? []).map(({ p50Ms }) => p50Ms) };
   return [

@@ -1,7 +1,7 @@
 import { type Row, rowOf } from "../row.ts";
 import { startEdge } from "./edge-gateway.ts";
 import type { Place } from "./place.ts";
-import { type Turn, takeTurns } from "./turns.ts";
+import { type Turn, takeTurns, warmUp } from "./turns.ts";
 import { startWorker } from "./workerd.ts";
 import { callersText } from "./wrk.ts";
 
@@ -16,6 +16,7 @@ export async function edge(place: Place, say: (line: string) => void): Promise<R
   const hop = { name: "hop", program, mostCallers: 256, endpoint: { url: `http://127.0.0.1:${program.port}/mcp`, token: null } };
   await gateway.ready("one");
   const ours = await gateway.target("one", "edge");
+  await warmUp([ours, hop], folder);
   const rows: Row[] = [];
   for (const callers of CALLERS) {
     const turns = await takeTurns([ours, hop], { callers, folder, say });

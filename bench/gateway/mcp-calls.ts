@@ -2,7 +2,7 @@ import { median, type Row, rowOf } from "../row.ts";
 import { mcpTargets, type Target, type Targets } from "./mcp-targets.ts";
 import type { NodeGateway } from "./node-gateway.ts";
 import type { Place, Running } from "./place.ts";
-import { type Turn, takeTurns } from "./turns.ts";
+import { type Turn, takeTurns, warmUp } from "./turns.ts";
 import { callersText } from "./wrk.ts";
 
 const CALLERS = [1, 32, 256];
@@ -13,10 +13,12 @@ export async function mcpCalls(place: Place, gateway: NodeGateway & Running, say
   const targets = await mcpTargets(place, gateway, say);
   const idle = idleRow(targets);
   const { ours, nginx, bare, peers, original } = targets;
+  const able = [ours, nginx, bare, ...peers, ...(typeof original === "string" ? [] : [original])];
+  say("warming up");
+  await warmUp(able, place.folder);
   const rows: Row[] = [];
   let answered = 0;
   for (const callers of CALLERS) {
-    const able = [ours, nginx, bare, ...peers, ...(typeof original === "string" ? [] : [original])];
     const taking = able.filter(({ mostCallers }) => mostCallers >= callers);
     const turns = await takeTurns(taking, { callers, folder: place.folder, say });
     answered += (turns.get(ours) ?? []).reduce((sum, { calls }) => sum + calls, 0);

@@ -6,12 +6,23 @@ import { callersText, callLoad, type Load } from "./wrk.ts";
 const ROUNDS = 5;
 /** The fewer callers, the sooner their calls are over. */
 const secondsWith = (callers: number): number => (callers === 1 ? 1 : 2);
-const WARM_SECONDS = 2;
+const CHECK_SECONDS = 1;
+/** What runs in V8 is at its speed after some thousand calls. */
+const WARM_SECONDS = 4;
+const WARM_CALLERS = 32;
 
 /** One load, and what of processor time the gateway took for a call. */
 export type Turn = Load & { readonly cpuMicros: number };
 
-/** Lets targets take turns with so many callers, five times. Each is warmed up before, and its answers are read. */
+/** Calls each target for a while, before anything of it is measured. */
+export async function warmUp(targets: readonly Target[], folder: string): Promise<void> {
+  for (const { name, endpoint } of targets) {
+    const sessions = await openSessions(folder, `warm ${name}`.replaceAll(" ", "-"), endpoint, 1);
+    await callLoad({ ...endpoint, callers: WARM_CALLERS, seconds: WARM_SECONDS, sessions });
+  }
+}
+
+/** Lets targets take turns with so many callers, five times. Before, answers of each are read. */
 export async function takeTurns(
   targets: readonly Target[],
   { callers, folder, say }: { callers: number; folder: string; say: (line: string) => void },
@@ -21,7 +32,7 @@ export async function takeTurns(
   for (const target of targets) {
     const { endpoint, name } = target;
     const file = await openSessions(folder, name.replaceAll(" ", "-"), endpoint, callers);
-    await callLoad({ ...endpoint, callers: 1, seconds: WARM_SECONDS, sessions: file, reads: "checked" });
+    await callLoad({ ...endpoint, callers: 1, seconds: CHECK_SECONDS, sessions: file, reads: "checked" });
     sessions.set(target, file);
     turns.set(target, []);
   }
