@@ -25,7 +25,10 @@ const USABLE_ID = /^[\x21-\x7e]{1,1024}$/;
 /** A session that a server has opened. `id` is missing where the server keeps none. */
 export type OpenSession = { readonly id: string | undefined; readonly version: string };
 
-/** The server doesn't take the session that it was given, twice in a row. */
+/** In how many sessions a request is tried: the one opened anew is lost too where the server starts again a second time. */
+const MOST_SESSIONS = 3;
+
+/** The server takes no session, not even one that it has just opened. */
 export class SessionLost extends Error {}
 
 export type UpstreamSessionOptions = {
@@ -43,7 +46,8 @@ type Settings = { level: string | null; readonly subscriptions: Set<string> };
 
 /**
  * One caller's session with one legacy server. It is opened at first use, once for all who wait, and opened anew when the
- * server has lost it: then the request that met that is sent once more (6-mcp §7).
+ * server has lost it: then the request that met that, and so was never run, is sent
+ * again (6-mcp §7).
  */
 export class UpstreamSession implements Channel {
   readonly era = "legacy";
@@ -94,7 +98,7 @@ export class UpstreamSession implements Channel {
       const answered = await exchange(this.#wire.host, { ...post, silenceMs, signal, heard, paused });
       if (!(await this.#isLost(session, answered))) return answered;
       if (this.#open === opening) this.#forget();
-      if (attempt > 0) throw new SessionLost(`HTTP ${answered.status} for a session just opened`);
+      if (attempt + 1 >= MOST_SESSIONS) throw new SessionLost(`HTTP ${answered.status} for a session just opened`);
     }
   }
 
