@@ -87,7 +87,7 @@ async function starting(scene: Scene): Promise<void> {
 
 describe.each(HOSTS)("a gateway that is killed before servers that stay, on the $host host", ({ host, start }) => {
   test(
-    `G8 W7.3 idle, in bursts, in a stream, in its start: every first burst is whole, and no call runs twice (${ROUNDS} rounds)`,
+    `G8 N2 W7.3 idle, in bursts, in a stream, in its start: every first burst is whole, and no call runs twice (${ROUNDS} rounds)`,
     CHAOS,
     async () => {
       const chaos = await startChaosServers();

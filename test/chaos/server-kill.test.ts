@@ -99,7 +99,7 @@ async function starting(scene: Scene): Promise<void> {
 
 describe.each(HOSTS)("servers that are killed, on the $host host", ({ host, start }) => {
   test(
-    `G5 W7.3 idle, in bursts, in a stream, in their start: every first burst is whole, and no call runs twice (${ROUNDS} rounds)`,
+    `G5 N2 W7.3 idle, in bursts, in a stream, in their start: every first burst is whole, and no call runs twice (${ROUNDS} rounds)`,
     CHAOS,
     async () => {
       const chaos = await startChaosServers();
