@@ -13,6 +13,7 @@ import {
 import { afterAll, expect, test } from "vitest";
 import { ROUTE_SCOPES } from "../../gateway-worker/src/core/auth/route-scopes.ts";
 import { GATEWAY_EXTENSIONS } from "../../gateway-worker/src/core/deployment/gateway-extensions.ts";
+import { TriggerAction, When } from "../../gateway-worker/src/core/triggers/spec.ts";
 import { NO_DOCKER } from "../fixtures/agent-env.ts";
 import { DocSession, docDeeds } from "../fixtures/doc-session.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -93,4 +94,22 @@ test("docs/protocol.md has each extension of the gateway, with its operations", 
       .join(", "),
   ]);
   expect(rowsAfter("| URI | operations |")).toEqual(listed);
+});
+
+test("docs/protocol.md has each kind of a trigger and of its actions, with their keys", () => {
+  const keysOf = (options: readonly { readonly shape: object }[], kinds: readonly string[][]) =>
+    options.map(({ shape }, at) => [
+      kinds[at]?.[0],
+      Object.keys(shape)
+        .filter((key) => key !== "type")
+        .sort(),
+    ]);
+  const shown = (rows: readonly string[][]) =>
+    rows.map(([kind, , keys = ""]) => [kind, [...keys.matchAll(/`(\w+)`/g)].map(([, key]) => key).sort()]);
+  const when = rowsAfter("| `when.type` |");
+  const actions = rowsAfter("| action | does | keys |");
+  expect(when.map(([kind]) => kind)).toEqual(["`action`", "`website`", "`state`", "`time`"]);
+  expect(shown(when)).toEqual(keysOf(When.options, when));
+  expect(actions.map(([kind]) => kind)).toEqual(["`tool`", "`permission`", "`nl`"]);
+  expect(shown(actions)).toEqual(keysOf(TriggerAction.options, actions));
 });
