@@ -6,6 +6,7 @@ import { startServer } from "../fixtures/interop/server-process.ts";
 /** An example's server, and what of its checks is skipped besides what only few environments have. */
 const EXAMPLES: readonly (readonly [file: string, skipped: readonly string[]])[] = [
   ["suite/envs/shop/server.ts", []],
+  ["suite/envs/shoprel/server.ts", []],
   ["suite/envs/notes/server.ts", ["mcp: declares no MCP interface"]],
   ["suite/envs/items/server.ts", []],
   ["hello/envs/greeter/server.ts", []],

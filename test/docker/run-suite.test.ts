@@ -30,15 +30,16 @@ describe("examples/suite in containers", () => {
   });
   afterAll(() => cli.remove());
 
-  test("P1 P4 three deployments behind gateways and one without pass their verifiers", () => {
+  test("P1 P4 five deployments behind gateways and one without pass their verifiers", () => {
     expect(first.exitCode, first.out + first.err).toBe(0);
-    expect(first.out).toContain("4 of 4 tasks passed");
-    for (const task of ["items", "items-direct", "shop", "suite"]) expect(first.out).toContain(`tasks/${task}.json: passed (verify 1)`);
+    expect(first.out).toContain("6 of 6 tasks passed");
+    for (const task of ["items", "items-direct", "notes", "shop", "shoprel", "suite"])
+      expect(first.out).toContain(`tasks/${task}.json: passed (verify 1)`);
   });
 
   test("B12 leaves no container and no network", async () => {
     const deployments = deploymentsIn(first);
-    expect(deployments).toHaveLength(4);
+    expect(deployments).toHaveLength(6);
     expect(await ours(deployments)).toEqual([]);
     expect((await cli.run("gc", "--dry-run")).out).toBe("nothing is left over\n");
   });

@@ -1,11 +1,15 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGES = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
 const text = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const EXAMPLES = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" })
+  .filter((path) => basename(path) === "README.md")
+  .map((path) => join("examples", path));
 
 /** The tests' sources, to see which page each of them runs. */
 const TESTS = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
@@ -22,7 +26,7 @@ describe("every code block in docs/ is run", () => {
 });
 
 describe("every link leads somewhere", () => {
-  test.each([...PAGES.map((page) => join("docs", page)), "README.md", "sdk/README.md"])("%s", (path) => {
+  test.each([...PAGES.map((page) => join("docs", page)), "README.md", "sdk/README.md", ...EXAMPLES])("%s", (path) => {
     const links = [...text(path).matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = ""]) => target)
       .filter((target) => !/^[a-z]+:/.test(target));

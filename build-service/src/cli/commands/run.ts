@@ -189,6 +189,6 @@ function whatNext(asked: string): string {
     "Next:",
     `  npx agent-env run ${asked} --keep            keep it up and open its pages`,
     "  npx agent-env doctor                       what this machine has: Docker, Python",
-    "  npx agent-env run examples/suite           four tasks in containers, from a checkout",
+    "  npx agent-env run examples/suite           six tasks in containers, from a checkout",
   ].join("\n");
 }
