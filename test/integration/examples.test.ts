@@ -20,6 +20,7 @@ describe("an example's README: its commands work without Docker, and print what 
     ["W6", "suite/envs/shoprel/README.md"],
     ["B13.7", "suite/envs/items/README.md"],
     ["B13.7 B13.8", "suite/README.md"],
+    ["B3.2", "python-board/README.md"],
   ])("%s examples/%s", async (_id, readme) => {
     const session = new DocSession(home.path, NO_DOCKER);
     try {
