@@ -91,24 +91,24 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ host, start }
 
   // The container gateway starts anew, and waits for the cards of all sites (W2.3).
   if (host === "worker") {
-  test("W7.3 after a restart the first call of a site's tool doesn't wait for the site's card", async () => {
-    const hasCard = true;
-    const shop = await fixture({
-      name: "shop",
-      card: { name: "shop", capabilities: { operations: [] }, additionalInterfaces: [{ url: "mcp", transport: "mcp" }] },
-      tools: [[{ name: "shop_n" }, () => text("ok")]],
-      intercept: ({ url }) => !hasCard && url === "/.well-known/agent-env.json",
+    test("W7.3 after a restart the first call of a site's tool doesn't wait for the site's card", async () => {
+      let hasCard = true;
+      const shop = await fixture({
+        name: "shop",
+        card: { name: "shop", capabilities: { operations: [] }, additionalInterfaces: [{ url: "mcp", transport: "mcp" }] },
+        tools: [[{ name: "shop_n" }, () => text("ok")]],
+        intercept: ({ url }) => !hasCard && url === "/.well-known/agent-env.json",
+      });
+      const site = { name: "shop", kind: "website" as const, url: shop.url, frontend_url: shop.url };
+      const gateway = await started({ restarts: true, record: { servers: [site] } });
+      const session = { "mcp-session-id": (await post(gateway, "/mcp", INITIALIZE)).header("mcp-session-id") ?? "" };
+      const ask = async () => said((messagesIn(await post(gateway, "/mcp", call("shop_n"), session))[0] as { result: unknown }).result);
+      expect(await ask()).toBe("ok");
+      hasCard = false;
+      await gateway.restart();
+      expect(await ask()).toBe("ok");
     });
   }
-    const site = { name: "shop", kind: "website" as const, url: shop.url, frontend_url: shop.url };
-    const gateway = await started({ restarts: true, record: { servers: [site] } });
-    const session = { "mcp-session-id": (await post(gateway, "/mcp", INITIALIZE)).header("mcp-session-id") ?? "" };
-    const ask = async () => said((messagesIn(await post(gateway, "/mcp", call("shop_n"), session))[0] as { result: unknown }).result);
-    expect(await ask()).toBe("ok");
-    hasCard = false;
-    await gateway.restart();
-    expect(await ask()).toBe("ok");
-  });
 
   test("a session that was closed stays closed after a restart", async () => {
     const items = await fixture({ name: "items", tools: [] });
