@@ -19,12 +19,12 @@ import { deployedTarget, type Target, targetAt } from "../../check-site/targets.
 import type { DeployableEnv, DeployContext } from "../../deploy/deployment.ts";
 import { loadDeployableEnv } from "../../deploy/env.ts";
 import { chooseSandbox, SANDBOX_HELP } from "../../run/choose-sandbox.ts";
-import { edgeUrlOf } from "../../run/edge-url.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { openStore, recordsSetting } from "../../store/open.ts";
 import { holdRun, newRunId } from "../../store/run-lock.ts";
 import { storedRecord } from "../../store/stored.ts";
 import type { AddCommand } from "../cli.ts";
+import { deployContext } from "../deploy-context.ts";
 import { type CommonOptions, type Io, printDocument, progressFor } from "../io.ts";
 import { wholeNumberIn } from "../numbers.ts";
 import { idsHere, versionOption } from "../put.ts";
@@ -68,15 +68,7 @@ async function check(asked: string, options: Options, io: Io): Promise<number> {
   const owner = newRunId(new Date());
   const held = holdRun(stateDir, owner);
   try {
-    const context: DeployContext = {
-      store,
-      stateDir,
-      emit: reporter.emit,
-      signal: io.signal,
-      edgeUrl: edgeUrlOf(stateDir),
-      plugins,
-      gatewayEnvId: io.settings().envs().default_gateway_env_id,
-    };
+    const context = deployContext(io, { store, emit: reporter.emit, plugins });
     const { open, env } = await askedTarget(asked, options, { io, owner, context });
     const earlier = env === null || options.again ? null : await earlierReport(env, request, context);
     if (earlier !== null) {

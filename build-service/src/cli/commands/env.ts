@@ -5,13 +5,13 @@ import { getDeployment, listDeployments } from "../../deploy/list.ts";
 import { releaseDeployment } from "../../deploy/record.ts";
 import { stopDeployment } from "../../deploy/teardown.ts";
 import { chooseSandbox, SANDBOX_HELP } from "../../run/choose-sandbox.ts";
-import { edgeUrlOf } from "../../run/edge-url.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { openStore, recordsSetting } from "../../store/open.ts";
 import { holdRun, newRunId, runIsAlive } from "../../store/run-lock.ts";
 import type { Store } from "../../store/store.ts";
 import { storedRecord } from "../../store/stored.ts";
 import type { AddCommand } from "../cli.ts";
+import { deployContext } from "../deploy-context.ts";
 import { type CommonOptions, columns, type Io, printDocument, progressFor } from "../io.ts";
 import { numberIn, wholeNumberIn } from "../numbers.ts";
 import { idsHere } from "../put.ts";
@@ -152,15 +152,7 @@ async function deploy(options: DeployOptions, io: Io): Promise<void> {
         memoryMb: options.memoryMb ?? null,
         metadata: {},
       },
-      {
-        store,
-        stateDir,
-        emit: reporter.emit,
-        signal: io.signal,
-        edgeUrl: edgeUrlOf(stateDir),
-        plugins,
-        gatewayEnvId: settings.envs().default_gateway_env_id,
-      },
+      deployContext(io, { store, emit: reporter.emit, plugins }),
     );
     const { record } = deployment;
     const id = record.deployment_id ?? "";
