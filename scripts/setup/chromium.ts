@@ -1,13 +1,8 @@
-import { run, which } from "./command.ts";
+import { existsSync } from "node:fs";
+import { chromiumPath } from "../../build-service/src/check-site/browser.ts";
+import { run } from "./command.ts";
 import { canInstall, type Machine } from "./machine.ts";
 import type { Found, Part } from "./part.ts";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome"];
-
-/** The system's Chromium, or null. Browser tests start it through playwright-core. */
-export function chromiumPath(): string | null {
-  return NAMES.map((name) => which(name)).find((path) => path !== null) ?? null;
-}
 
 /** Chromium, for the tests that look at a page. */
 export const chromium: Part = {
@@ -17,12 +12,13 @@ export const chromium: Part = {
   after: [],
 
   async look(machine: Machine): Promise<Found> {
-    const path = chromiumPath();
+    const path = chromiumPath(process.env);
     if (path === null) {
       return canInstall(machine)
         ? { state: "mendable", detail: "not installed", packages: ["chromium"] }
         : { state: "missing", why: "no chromium on PATH", next: "install Chromium (on Debian: apt-get install chromium)" };
     }
+    if (!existsSync(path)) return { state: "missing", why: `nothing is at ${path}`, next: "set AGENT_ENV_CHROMIUM to a Chromium" };
     const version = await run(path, ["--version"], { budgetSeconds: 20 });
     return version.code === 0
       ? { state: "ready", detail: `${path}: ${version.stdout.trim()}` }
@@ -30,6 +26,6 @@ export const chromium: Part = {
   },
 
   async mend() {
-    if (chromiumPath() === null) throw new Error("the package chromium brought no program of that name");
+    if (chromiumPath(process.env) === null) throw new Error("the package chromium brought no program of that name");
   },
 };
