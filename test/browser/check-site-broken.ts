@@ -28,6 +28,14 @@ const policy = (path = "/") => ({
   at: null,
   layer: "L4" as const,
 });
+/** A page whose text is another under the prefix. */
+const differs = (path: string, shown: { readonly host: string; readonly prefix: string }) => ({
+  kind: "text-differs" as const,
+  page: path,
+  text: `page ${path}: "${shown.host}" in host mode, "${shown.prefix}" under the prefix`,
+  at: null,
+  layer: null,
+});
 const at = (file: string, line: number, column: number) => ({ file, line, column });
 const OUT = 'document.getElementById("out").textContent';
 
@@ -52,7 +60,7 @@ export const BROKEN: readonly BrokenSite[] = [
         at: at("app.js", 2, 3),
         layer: "L4",
       },
-      { kind: "text-differs", page: "/", text: 'page /: "2 things" in host mode, "no cart" under the prefix', at: null, layer: null },
+      differs("/", { host: "2 things", prefix: "no cart" }),
       { kind: "cookie-lost", page: "/", text: "cookie cart is stored in host mode, and not under the prefix", at: null, layer: "L1" },
       policy(),
     ],
@@ -106,7 +114,7 @@ export const BROKEN: readonly BrokenSite[] = [
     looks: { at: "", shows: OUT, host: "the login", prefix: "none" },
     finds: [
       { kind: "doubled-prefix", page: "/", text: "<prefix><prefix>/login has the prefix twice", at: at("app.js", 1, 1), layer: "L2" },
-      { kind: "text-differs", page: "/", text: 'page /: "the login" in host mode, "none" under the prefix', at: null, layer: null },
+      differs("/", { host: "the login", prefix: "none" }),
     ],
     onBothHosts: false,
   },
@@ -162,13 +170,7 @@ export const BROKEN: readonly BrokenSite[] = [
     },
     looks: { at: "", shows: OUT, host: "offline too", prefix: "online only" },
     finds: [
-      {
-        kind: "text-differs",
-        page: "/",
-        text: 'page /: "offline too" in host mode, "online only" under the prefix',
-        at: null,
-        layer: null,
-      },
+      differs("/", { host: "offline too", prefix: "online only" }),
       {
         kind: "service-worker",
         page: "/",
@@ -191,7 +193,7 @@ export const BROKEN: readonly BrokenSite[] = [
     },
     looks: { at: "", shows: OUT, host: "open", prefix: "refused" },
     finds: [
-      { kind: "text-differs", page: "/", text: 'page /: "open" in host mode, "refused" under the prefix', at: null, layer: null },
+      differs("/", { host: "open", prefix: "refused" }),
       {
         kind: "socket",
         page: "/",
@@ -224,7 +226,7 @@ export const BROKEN: readonly BrokenSite[] = [
         at: null,
         layer: "L4",
       },
-      { kind: "text-differs", page: "/", text: 'page /: "hello" in host mode, "refused" under the prefix', at: null, layer: null },
+      differs("/", { host: "hello", prefix: "refused" }),
       policy(),
     ],
     onBothHosts: true,
@@ -237,7 +239,7 @@ export const BROKEN: readonly BrokenSite[] = [
     },
     looks: { at: "", shows: OUT, host: "home", prefix: "..." },
     finds: [
-      { kind: "text-differs", page: "/", text: 'page /: "home" in host mode, "..." under the prefix', at: null, layer: null },
+      differs("/", { host: "home", prefix: "..." }),
       {
         kind: "console-error",
         page: "/",
@@ -256,16 +258,7 @@ export const BROKEN: readonly BrokenSite[] = [
       "/app.js": [JS, 'out.textContent = { "/": "Welcome", "/cart": "Your cart (2)" }[location.pathname] ?? "Not found";'],
     },
     looks: { at: "cart", shows: OUT, host: "Your cart (2)", prefix: "Not found" },
-    finds: [
-      { kind: "text-differs", page: "/", text: 'page /: "Welcome" in host mode, "Not found" under the prefix', at: null, layer: null },
-      {
-        kind: "text-differs",
-        page: "/cart",
-        text: 'page /cart: "Your cart (2)" in host mode, "Not found" under the prefix',
-        at: null,
-        layer: null,
-      },
-    ],
+    finds: [differs("/", { host: "Welcome", prefix: "Not found" }), differs("/cart", { host: "Your cart (2)", prefix: "Not found" })],
     onBothHosts: false,
   },
   {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { checkConformance } from "../../build-service/src/conformance/conform.ts";
+import { checkedByKit } from "../fixtures/conformance-kit.ts";
 import { startServer } from "../fixtures/interop/server-process.ts";
 
 /** An example's server, and what of its checks is skipped besides what only few environments have. */
@@ -21,13 +21,7 @@ test.each(EXAMPLES)("W5 W6 examples/%s passes", async (file, skipped) => {
     probe: "/.well-known/agent-env.json",
   });
   try {
-    const { conforms, subjects } = await checkConformance(server.url, {
-      level: "recommended",
-      readOnly: false,
-      seed: null,
-      headers: {},
-      signal: new AbortController().signal,
-    });
+    const { conforms, subjects } = await checkedByKit(server.url);
     const checks = subjects.flatMap((subject) => subject.checks);
     const mcp = checks.flatMap((check) => (check.id === "mcp" && check.outcome === "skipped" ? [`${check.id}: ${check.reason}`] : []));
     expect({ conforms, failed: checks.filter(({ outcome }) => outcome === "failed"), mcp }).toEqual({

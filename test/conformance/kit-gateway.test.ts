@@ -1,7 +1,7 @@
 import type { ConformanceReport } from "@agent-env/protocol";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { CHECKS } from "../../build-service/src/conformance/checks.ts";
-import { checkConformance } from "../../build-service/src/conformance/conform.ts";
+import { checkedByKit, outcomesIn } from "../fixtures/conformance-kit.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../fixtures/gateway/hosts.ts";
 import { mcpFixture, text } from "../fixtures/gateway/mcp-server.ts";
 import { bearer, newSigner, type Signer } from "../fixtures/gateway/tokens.ts";
@@ -55,7 +55,7 @@ describe.each(HOSTS)("W5 the kit and our gateway on the $host host", ({ start })
       { url: "/svc/mcp-bell", kind: "service", name: "bell" },
       { url: "/svc/kiosk", kind: "service", name: "kiosk" },
     ]);
-    expect(outcomes(report, "failed")).toEqual([]);
+    expect(outcomesIn(report, "failed")).toEqual([]);
     expect(report.subjects.map(({ checks }) => checks.filter(({ outcome }) => outcome === "skipped").map(({ id }) => id))).toEqual([
       [],
       expect.arrayContaining(["data-endpoint", "mcp-undeclared", "website-page", "reserved-card"]),
@@ -84,7 +84,7 @@ describe("W5 the kit with a grader's token", () => {
   test("W5 it passes, and says what the token is not good for", async () => {
     const headers = bearer(await token(running.gateway, "tools sites svc read"));
     const report = await checked(running.gateway.base, headers);
-    expect(outcomes(report, "failed")).toEqual([]);
+    expect(outcomesIn(report, "failed")).toEqual([]);
     const reasons = report.subjects[0]?.checks.flatMap((check) => (check.outcome === "skipped" ? [`${check.id}: ${check.reason}`] : []));
     expect(reasons).toEqual([
       "role-rules: the token may not set rules (scope control)",
@@ -115,11 +115,11 @@ describe("W5 a mutant of a gateway fails the checks of its fault, and no others"
   afterAll(() => running.stop());
 
   test("the gateway itself, through what changes nothing, passes", async () => {
-    expect(outcomes(await checked(await servedGateway(running.gateway.base, {})), "failed")).toEqual([]);
+    expect(outcomesIn(await checked(await servedGateway(running.gateway.base, {})), "failed")).toEqual([]);
   });
 
   test.each(GATEWAY_MUTANTS)("%s: %j", async (_what, fails, mutation) => {
-    expect(outcomes(await checked(await servedGateway(running.gateway.base, mutation)), "failed")).toEqual([...fails]);
+    expect(outcomesIn(await checked(await servedGateway(running.gateway.base, mutation)), "failed")).toEqual([...fails]);
   });
 
   test("each check of a gateway, or of a site behind one, has a mutant that fails it", () => {
@@ -143,15 +143,5 @@ describe("W5 a mutant of a gateway fails the checks of its fault, and no others"
 });
 
 function checked(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ConformanceReport> {
-  return checkConformance(url, {
-    level: "recommended",
-    readOnly: false,
-    seed: [{ kind: "data", data: SEED }],
-    headers,
-    signal: new AbortController().signal,
-  });
-}
-
-function outcomes({ subjects }: ConformanceReport, wanted: "failed" | "skipped"): string[] {
-  return subjects.flatMap(({ checks }) => checks).flatMap(({ id, outcome }) => (outcome === wanted ? [id] : []));
+  return checkedByKit(url, { seed: [{ kind: "data", data: SEED }], headers });
 }

@@ -2,7 +2,7 @@ import { type ConformanceReport, METHOD_HEADER } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { CARD_ANSWER_CHECKS } from "../../build-service/src/conformance/card-answer-checks.ts";
 import { CHECKS } from "../../build-service/src/conformance/checks.ts";
-import { checkConformance } from "../../build-service/src/conformance/conform.ts";
+import { checkedByKit, outcomesIn } from "../fixtures/conformance-kit.ts";
 import { recorder } from "../fixtures/gateway/recorder.ts";
 import { CARD_MUTANTS } from "../fixtures/mutants/card-mutants.ts";
 import { DATA_MUTANTS } from "../fixtures/mutants/data-mutants.ts";
@@ -77,19 +77,9 @@ test("W5 each check of a server has a mutant that fails it", () => {
 });
 
 function checked(url: string): Promise<ConformanceReport> {
-  return checkConformance(url, {
-    level: "recommended",
-    readOnly: false,
-    seed: [{ kind: "data", data: SEED }],
-    headers: {},
-    signal: new AbortController().signal,
-  });
+  return checkedByKit(url, { seed: [{ kind: "data", data: SEED }] });
 }
 
 function failedIn(report: ConformanceReport): string[] {
   return outcomesIn(report, "failed");
-}
-
-function outcomesIn({ subjects }: ConformanceReport, wanted: "failed" | "skipped"): string[] {
-  return subjects.flatMap(({ checks }) => checks).flatMap(({ id, outcome }) => (outcome === wanted ? [id] : []));
 }

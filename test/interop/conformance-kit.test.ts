@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import type { ConformanceReport } from "@agent-env/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkConformance } from "../../build-service/src/conformance/conform.ts";
 import { mustRun } from "../../scripts/setup/command.ts";
 import { interopPython } from "../../scripts/setup/python.ts";
+import { checkedByKit, outcomesIn } from "../fixtures/conformance-kit.ts";
 import { type ItemsAndShop, itemsAndShop, originalGateway } from "../fixtures/interop/original-environments.ts";
 import { type ServerProcess, startServer } from "../fixtures/interop/server-process.ts";
 import { SEED } from "../fixtures/mutants/kiosk.ts";
@@ -81,15 +81,9 @@ test("W5 the kiosk passes the kit, and the original's validators, client and too
 });
 
 function checked(url: string): Promise<ConformanceReport> {
-  return checkConformance(url, {
-    level: "recommended",
-    readOnly: false,
-    seed: [{ kind: "data", data: SEED }],
-    headers: {},
-    signal: new AbortController().signal,
-  });
+  return checkedByKit(url, { seed: [{ kind: "data", data: SEED }] });
 }
 
-function failedIn({ subjects }: { readonly subjects: readonly Pick<ConformanceReport["subjects"][number], "checks">[] }): string[] {
-  return subjects.flatMap(({ checks }) => checks).flatMap(({ id, outcome }) => (outcome === "failed" ? [id] : []));
+function failedIn(report: Parameters<typeof outcomesIn>[0]): string[] {
+  return outcomesIn(report, "failed");
 }
