@@ -35,12 +35,16 @@ export class PageRecorder {
     this.callSites = callSites;
     page.on("request", (request) => {
       this.#requests.push(request);
-      // An event stream never ends.
-      if (request.resourceType() !== "eventsource") this.quiet.began(request);
+      this.quiet.began(request);
     });
     page.on("requestfinished", (request) => this.quiet.ended(request));
     page.on("requestfailed", (request) => this.quiet.ended(request));
-    page.on("response", (response) => this.#responses.set(response.request(), response));
+    page.on("response", (response) => {
+      const request = response.request();
+      this.#responses.set(request, response);
+      // An event stream never ends: its head is all that can be waited for.
+      if (request.resourceType() === "eventsource") this.quiet.ended(request);
+    });
   }
 
   static async of(page: Page): Promise<PageRecorder> {
