@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type JsonObject,
   joined,
+  METHOD_NOT_FOUND,
   pathOnServer,
   ROLE_HEADER,
   receivedJson,
@@ -48,7 +49,7 @@ export class DataPlane {
     if (!isJsonObject(message)) return shown(dataError(null, { code: -32600, message: "Invalid request" }));
     const id = message["id"] ?? null;
     const method = String(message["method"]);
-    if (!METHODS.includes(method)) return shown(dataError(id, { code: -32601, message: `Method not found: ${method}` }));
+    if (!METHODS.includes(method)) return shown(dataError(id, { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` }));
     const targets = await this.#targets();
     const [only] = targets;
     if (only === undefined) return shown(dataError(id, failed(`${method}: no server of this environment serves a data plane`)));

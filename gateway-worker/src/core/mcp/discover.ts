@@ -9,6 +9,7 @@ import {
 import { BadAnswer } from "./bad-answer.ts";
 import type { Wire } from "./channel.ts";
 import { type Answered, exchange } from "./exchange.ts";
+import { isMethodUnknown } from "./method-unknown.ts";
 import { ModernChannel } from "./modern-channel.ts";
 
 const DISCOVER_MS = 30_000;
@@ -48,7 +49,7 @@ export function verdictOf({ status, reply }: Answered): JsonObject | null {
 
 /** Whether an answer shows that the server doesn't speak the era in which it was asked. */
 export function contradictsModern(status: number | undefined, reply: JsonObject | undefined): boolean {
-  return status !== undefined && REFUSALS.includes(status) && !isModernError(reply) && !isMethodUnknown(status, reply);
+  return status !== undefined && REFUSALS.includes(status) && !isModernError(reply) && !isUnknownThere(status, reply);
 }
 
 function isModernError(reply: JsonObject | undefined): boolean {
@@ -57,7 +58,6 @@ function isModernError(reply: JsonObject | undefined): boolean {
 }
 
 /** A modern server says 404 for a method that it doesn't have. */
-function isMethodUnknown(status: number, reply: JsonObject | undefined): boolean {
-  const error = reply?.["error"];
-  return status === 404 && isJsonObject(error) && error["code"] === -32601;
+function isUnknownThere(status: number, reply: JsonObject | undefined): boolean {
+  return status === 404 && isMethodUnknown(reply);
 }

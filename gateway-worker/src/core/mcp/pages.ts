@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "@agent-env/protocol";
 import type { Outcome, Trouble } from "./link.ts";
+import { isMethodUnknown } from "./method-unknown.ts";
 
 const MAX_PAGES = 1_000;
 const MAX_ITEMS = 10_000;
@@ -46,11 +47,6 @@ function stopAt({ isRepeated, pages, count, items }: { isRepeated: boolean; page
   if (isRepeated) return "a cursor came twice";
   if (pages >= MAX_PAGES) return `more than ${MAX_PAGES} pages`;
   return count >= MAX_ITEMS ? `more than ${MAX_ITEMS} ${items}` : null;
-}
-
-function isMethodUnknown(reply: JsonObject): boolean {
-  const error = reply["error"];
-  return isJsonObject(error) && error["code"] === -32601;
 }
 
 function errorText(reply: JsonObject): string {
