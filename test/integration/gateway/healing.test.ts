@@ -47,6 +47,29 @@ describe.each(HOSTS)("sessions and restarts on the $host host", ({ host, start }
     },
   );
 
+  test.each([
+    [2, "ok", 1],
+    [3, "items: HTTP 404 for a session just opened", 0],
+  ])("G5 N2 a server that starts %i times while a call waits: %s", async (starts, answer, calls) => {
+    let left = starts;
+    const items = await fixture({
+      name: "items",
+      tools: [[{ name: "items_n" }, () => text("ok")]],
+      intercept: (_request, _response, body) => {
+        if (body.includes('"tools/call"') && left > 0) {
+          left--;
+          items.forgetSessions();
+        }
+        return false;
+      },
+    });
+    const gateway = await started({ record: { servers: [mcp("items", items)] } });
+    const client = await connected(gateway);
+    expect(said(await client.callTool({ name: "items_n" }))).toBe(answer);
+    expect([left, items.calls]).toEqual([0, calls]);
+    await client.close();
+  });
+
   test("F3 F14 callers have sessions of their own with each server, and one lost session leaves the others", async () => {
     const items = await fixture({ name: "items", tools: [[{ name: "items_n" }, ({ session }) => text(session)]] });
     const stock = await fixture({ name: "stock", answerAs: "json", tools: [[{ name: "stock_n" }, ({ session }) => text(session)]] });
