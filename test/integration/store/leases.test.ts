@@ -65,6 +65,23 @@ describe("B8.5 a lock of the remote store is a lease", () => {
     expect(performance.now() - start).toBeGreaterThan(SHORT.lease.voidAfterMs - SHORT.lease.renewEveryMs - 1_000);
   });
 
+  test("whose takers each hear who won, also those that found it free and came too late", async () => {
+    const told: string[] = [];
+    const owners = ["a", "b", "c", "d", "e"];
+    let isFirst = true;
+    const take = async (owner: string): Promise<void> => {
+      const lock = await store.lock("wanted by all", owner, (holder) => told.push(`${owner} waits for ${holder}`), never);
+      if (isFirst) {
+        isFirst = false;
+        const losers = owners.filter((other) => other !== owner);
+        await until("all others heard it", 5_000, () => losers.every((other) => told.includes(`${other} waits for ${owner}`)));
+      }
+      await lock.release();
+    };
+    await Promise.all(owners.map(take));
+    expect(told).toHaveLength(owners.length - 1);
+  });
+
   test("whose renewal survives a lost answer", async () => {
     const side = remoteSide(facade.setting, SHORT);
     const lock = await side.lock("lost answer", "me", silent, never);

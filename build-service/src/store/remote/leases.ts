@@ -62,7 +62,8 @@ type Wish = {
 async function take(s3: S3, timing: LeaseTiming, { name, owner, onWait, signal }: Wish): Promise<HeldLease> {
   const key = `locks/${sha256Hex(name).slice(0, 32)}.json`;
   const state: LeaseState = { name, owner, holder: randomBytes(12).toString("hex"), renewals: 0 };
-  for (let looks = 0; ; looks++) {
+  let isTold = false;
+  for (;;) {
     signal.throwIfAborted();
     const sent = now();
     const there = await read(s3, key);
@@ -72,7 +73,8 @@ async function take(s3: S3, timing: LeaseTiming, { name, owner, onWait, signal }
       if (etag !== null) return hold(s3, timing, { key, state, etag, sent });
       continue;
     }
-    if (looks === 0) onWait(there.state.owner);
+    if (!isTold) onWait(there.state.owner);
+    isTold = true;
     await delay(timing.lookEveryMs, undefined, { signal });
   }
 }
