@@ -98,6 +98,16 @@ describe("N5 what a page asks for", () => {
     expect(asks(host, prefix)).toEqual([]);
   });
 
+  test("an event stream that the page gave up at its answer has failed with that answer", () => {
+    const refused = (url: string): Sent => sent(url, { type: "eventsource", by: "script", status: 404, failure: "net::ERR_ABORTED" });
+    const root = "http://localhost:9000/events";
+    expect(asks([], [refused(root)])).toEqual(["event-source: event stream /events left the prefix: answered 404 at the gateway's root"]);
+    const there = sent(`${HOST}events`, { type: "eventsource", mime: "text/event-stream" });
+    expect(asks([there], [refused(`${PREFIX}events`)])).toEqual([
+      "event-source: event stream /events: answered 404, and only under the prefix",
+    ]);
+  });
+
   test("a redirect out of the prefix is L1's, and says what became of it", () => {
     const out = sent("http://localhost:9000/login", { type: "document", by: "redirect", status: 404 });
     const [found] = compare([], walk(PREFIX, [page({ sent: [out] })]));

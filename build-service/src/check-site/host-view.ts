@@ -1,14 +1,19 @@
 import { reached, type SiteAddress } from "./site-address.ts";
 import type { PageRecord, Sent, WalkRecord } from "./walk-record.ts";
 
-/** Whether a request came to nothing. One that the page itself gave up did not. */
-export function hasFailed({ failure, status }: Pick<Sent, "failure" | "status">): boolean {
-  return failure === null ? status !== null && status >= 400 : failure !== "net::ERR_ABORTED";
+type Outcome = Pick<Sent, "failure" | "status">;
+
+/** What the page itself gave up is no failure of the request, and its answer, if there was one by then, is what became of it. */
+const GIVEN_UP = "net::ERR_ABORTED";
+
+/** Whether a request came to nothing. */
+export function hasFailed({ failure, status }: Outcome): boolean {
+  return failure === null || failure === GIVEN_UP ? status !== null && status >= 400 : true;
 }
 
 /** How a failure is told. */
-export function failureText({ failure, status }: Pick<Sent, "failure" | "status">): string {
-  return failure ?? `answered ${status}`;
+export function failureText({ failure, status }: Outcome): string {
+  return failure === null || (failure === GIVEN_UP && status !== null) ? `answered ${status}` : failure;
 }
 
 type Answers = { readonly failed: boolean; readonly mimes: ReadonlySet<string> };
