@@ -17,6 +17,8 @@ const TIERS: readonly { tier: Tier; files: string; budgetSeconds: number }[] = [
   { tier: "browser", files: "test/browser/**/*.test.ts", budgetSeconds: 900 },
   { tier: "chaos", files: "test/chaos/**/*.test.ts", budgetSeconds: 900 },
 ];
+/** Twelve failed tests, each with its name and two lines of why. */
+const MOST_NOTE_LINES = 36;
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const heading = (name: string) => say(`\n── ${name} ${"─".repeat(Math.max(3, 70 - name.length))}`);
@@ -72,7 +74,7 @@ function summaryLine({ name, passed, failed, skipped, seconds, note }: Outcome):
       ? ""
       : `\n${note
           .split("\n")
-          .slice(0, 12)
+          .slice(0, MOST_NOTE_LINES)
           .map((line) => `      ${line}`)
           .join("\n")}`;
   return `${failed === 0 ? "ok  " : "FAIL"}  ${name.padEnd(17)} ${`${seconds.toFixed(1)} s`.padStart(8)}  ${counts}${firstOfNote}`;

@@ -7,10 +7,10 @@ const ENDED = { code: 0, output: "" };
 
 test("tests are counted by their status, skipped ones by name", () => {
   const assertionResults = [
-    { fullName: "a", status: "passed" },
-    { fullName: "b", status: "failed" },
-    { fullName: "c", status: "skipped" },
-    { fullName: "d", status: "todo" },
+    { fullName: "a", status: "passed", failureMessages: [] },
+    { fullName: "b", status: "failed", failureMessages: [] },
+    { fullName: "c", status: "skipped", failureMessages: [] },
+    { fullName: "d", status: "todo", failureMessages: [] },
   ];
   expect(countReport(report(file({ status: "failed", assertionResults })), { code: 1, output: "" })).toEqual({
     passed: 1,
@@ -18,6 +18,16 @@ test("tests are counted by their status, skipped ones by name", () => {
     skipped: ["c", "d"],
     trouble: "× b",
   });
+});
+
+test("under a failed test's name stand the first lines of why, plain and short, without its stack", () => {
+  const failed = (fullName: string, ...failureMessages: string[]) => ({ fullName, status: "failed", failureMessages });
+  const assertionResults = [
+    failed("a", "AssertionError: \u001b[31mexpected 1\u001b[39m to be 2\n    at a.test.ts:1:1\n    at run.js:2:2", "another"),
+    failed("b", `Error: ${"x".repeat(300)}\n\nsecond\nthird`),
+  ];
+  const { trouble } = countReport(report(file({ status: "failed", assertionResults })), { code: 1, output: "" });
+  expect(trouble).toBe(`× a\n    AssertionError: expected 1 to be 2\n× b\n    Error: ${"x".repeat(193)}…\n    second`);
 });
 
 test("a file that can't be loaded counts as one failed", () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { lastLines } from "../setup/command.ts";
 import type { Tier } from "../setup/part.ts";
@@ -14,7 +15,7 @@ export type TierResult = {
   /** Full names of the tests that were skipped. */
   readonly skipped: readonly string[];
   readonly seconds: number;
-  /** The tests that failed, by name, and what else went wrong: a file that can't be loaded, a run that was cut. */
+  /** The tests that failed, each with the start of why, and what else went wrong: a file that can't be loaded, a run that was cut. */
   readonly trouble: string | null;
   /** What the runner printed, when it wasn't shown. */
   readonly output: string;
@@ -28,11 +29,15 @@ const REPORT = z.object({
       name: z.string(),
       status: z.string(),
       message: z.string().optional(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
+      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()) })),
     }),
   ),
 });
 export type Report = z.infer<typeof REPORT>;
+
+/** What of a failure is told: enough to know it by, its whole text is in the runner's own output. */
+const REASON_LINES = 2;
+const REASON_LENGTH = 200;
 
 /** Runs one tier's tests and counts them. With `show`, the runner's own report is printed while it runs. */
 export async function runTier(tier: Tier, options: { budgetSeconds: number; show: boolean }): Promise<TierResult> {
@@ -68,13 +73,22 @@ export function countReport(
   const failed = failedTests.length + brokenFiles.length;
   const skipped = tests.filter(({ status }) => status !== "passed" && status !== "failed").map(({ fullName }) => fullName);
   const trouble = [
-    ...failedTests.map(({ fullName }) => `× ${fullName}`),
+    ...failedTests.map(({ fullName, failureMessages }) => [`× ${fullName}`, ...reasonOf(failureMessages)].join("\n    ")),
     ...brokenFiles.map(({ name, message }) => `× ${name}: ${message ?? "failed"}`),
   ];
   if (failed === 0 && ended.code !== 0) {
     return { passed, failed: 1, skipped, trouble: `vitest ended with ${ended.code}: ${lastLines(ended.output, 15)}` };
   }
   return { passed, failed, skipped, trouble: trouble.length > 0 ? trouble.join("\n") : null };
+}
+
+/** The first lines of the first failure, without colours and stack. */
+function reasonOf([first = ""]: readonly string[]): string[] {
+  const lines = stripVTControlCharacters(first)
+    .split("\n")
+    .map((line) => line.trim());
+  const said = lines.filter((line) => line !== "" && !line.startsWith("at ")).slice(0, REASON_LINES);
+  return said.map((line) => (line.length > REASON_LENGTH ? `${line.slice(0, REASON_LENGTH)}…` : line));
 }
 
 function readReport(file: string): Report | null {
