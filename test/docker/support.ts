@@ -34,6 +34,7 @@ export async function testBed(): Promise<DeployContext & { readonly events: Stag
     edgeUrl: "http://localhost:8787",
     plugins: NO_PLUGINS,
     gatewayEnvId: "default",
+    gatewaySettings: {},
     [Symbol.asyncDispose]: async () => {
       // What a failed test left.
       const left = noEngine === undefined ? await localProvider.labelled({ stateDir: folder.path }) : [];

@@ -68,6 +68,15 @@ describe("P3 an env runs as processes of this machine, without Docker", () => {
     expect(readdirSync(join(folder.path, "deployments"))).toEqual([]);
   });
 
+  test("G9 the gateway is told what the operator has set", async () => {
+    const env = envOf([await mcpServer(store, "items")]);
+    const options = deployOptions(env, { sandbox: "process" });
+    const deployment = await deployEnv(options, { ...context, gatewaySettings: { GATEWAY_SERVER_TIMING: "on" } });
+    const { headers } = await fetch(`${deployment.record.gateway_url}/state`);
+    expect(headers.get("server-timing")).toMatch(/^gateway;dur=/);
+    expect(await deployment.teardown()).toEqual([]);
+  });
+
   test("P4 one MCP server without a gateway", async () => {
     const env = envOf([await mcpServer(store, "items")], "server");
     const deployment = await deployEnv(deployOptions(env, { sandbox: "process" }), context);

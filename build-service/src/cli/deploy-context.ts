@@ -1,4 +1,5 @@
 import type { DeployContext } from "../deploy/deployment.ts";
+import { gatewaySettings } from "../deploy/gateway-settings.ts";
 import { edgeUrlOf } from "../run/edge-url.ts";
 import { stateDirOf } from "../run/state-dir.ts";
 import type { Io } from "./io.ts";
@@ -12,5 +13,6 @@ export function deployContext(io: Io, opened: Pick<DeployContext, "store" | "emi
     signal: io.signal,
     edgeUrl: edgeUrlOf(stateDir),
     gatewayEnvId: io.settings().envs().default_gateway_env_id,
+    gatewaySettings: gatewaySettings(io.env),
   };
 }

@@ -4,7 +4,7 @@ import { imageBuilder } from "../infra/builder.ts";
 import { ensureGateway } from "../infra/gateway-image.ts";
 import type { EnvProvider, Started } from "../providers/env/provider.ts";
 import { envProvider } from "../providers/env/registry.ts";
-import { NoRoom, type SandboxSession, type SessionSpec } from "../providers/sandbox/provider.ts";
+import { NoRoom, type SandboxSession, type Service, type SessionSpec } from "../providers/sandbox/provider.ts";
 import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import { canDeploy } from "../types/can-deploy.ts";
 import type { DeployContext, Deployment, DeployOptions, LeftUp } from "./deployment.ts";
@@ -149,10 +149,15 @@ async function opened(sandbox: Sandbox, spec: SessionSpec, context: DeployContex
 type Start = Pick<Started, "session" | "services" | "addresses"> & { readonly provider: EnvProvider; readonly record: DeploymentRecord };
 
 /** Starts wave after wave, all of a wave at once. Rejects only when all starts of the wave have ended, so that none comes after the teardown. */
-async function startAll({ session, provider, services, addresses, record }: Start, { signal }: DeployContext): Promise<void> {
+async function startAll(start: Start, { signal, gatewaySettings }: DeployContext): Promise<void> {
+  const { session, provider, services, addresses, record } = start;
+  const variables = (service: Service): Record<string, string> => ({
+    ...(service.role === "gateway" ? gatewaySettings : {}),
+    ...provider.variables(service, addresses, record),
+  });
   for (const wave of waves(services)) {
     signal.throwIfAborted();
-    const starts = await Promise.allSettled(wave.map((service) => session.start(service, provider.variables(service, addresses, record))));
+    const starts = await Promise.allSettled(wave.map((service) => session.start(service, variables(service))));
     const failed = starts.find((start) => start.status === "rejected");
     if (failed) throw failed.reason;
   }

@@ -49,6 +49,8 @@ export type DeployContext = {
   readonly plugins: Installed;
   /** The env whose image is the container gateway's: `[envs] default_gateway_env_id`. */
   readonly gatewayEnvId: string;
+  /** What a gateway that is started for a deployment is told besides: variables that the operator has set (`gatewaySettings`). */
+  readonly gatewaySettings: Readonly<Record<string, string>>;
 };
 
 /** A thing that could not be removed: what it is, its name, why. */

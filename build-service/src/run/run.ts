@@ -41,6 +41,8 @@ export type RunRequest = {
   readonly settings: Pick<Settings, "build" | "env" | "envs" | "stores" | "verifiers">;
   readonly gateway: "container" | "edge";
   readonly auth: "open" | "token";
+  /** What gateways of deployments are told besides: variables that the operator has set (`gatewaySettings`). */
+  readonly gatewaySettings: Readonly<Record<string, string>>;
   readonly images: ImageOptions;
   readonly concurrency: number;
   readonly minScore: number | null;
@@ -225,6 +227,7 @@ function servicesOf(request: RunRequest, { plan, sandbox }: Pick<Planned, "plan"
           edgeUrl: edgeUrlOf(stateDir),
           plugins: request.plugins,
           gatewayEnvId: gatewayEnvId(request),
+          gatewaySettings: request.gatewaySettings,
         },
       );
     },

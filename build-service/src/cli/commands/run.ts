@@ -3,6 +3,7 @@ import { Refused, UserError } from "@agent-env/protocol";
 import { type Command, Option } from "commander";
 import type { Settings } from "../../config/settings.ts";
 import type { Deployment } from "../../deploy/deployment.ts";
+import { gatewaySettings } from "../../deploy/gateway-settings.ts";
 import { platformOf } from "../../images/platform.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
 import type { Emit } from "../../report/events.ts";
@@ -104,6 +105,7 @@ async function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit)
     sandbox: { option: options.sandbox ?? null, setting: settings.sandbox().default },
     gateway: options.gateway ?? settings.gateway().mode,
     auth: settings.gateway().auth,
+    gatewaySettings: gatewaySettings(io.env),
     images: imageOptions(options, settings),
     concurrency: options.concurrency ?? settings.run().concurrency,
     minScore: options.minScore ?? null,
