@@ -14,7 +14,10 @@ export type Answer =
   | readonly [type: string, body: string, fields?: Readonly<Record<string, string>>]
   | ((request: http.IncomingMessage, response: http.ServerResponse) => void);
 
-/** A site of these paths. A path that isn't there is answered by `*`, else with 404; a WebSocket at `/ws` opens. */
+/**
+ * A site of these paths. A path that isn't there is answered by `*`, else with 404. A WebSocket at `/ws` opens, and one at
+ * `/ws?after=MS` says "hello" so much later.
+ */
 export async function startSite(paths: Readonly<Record<string, Answer>>): Promise<RunningSite> {
   const sockets = new Set<Duplex>();
   const server = http.createServer((request, response) => {
@@ -24,14 +27,18 @@ export async function startSite(paths: Readonly<Record<string, Answer>>): Promis
     const [type, body, fields] = answer;
     return response.writeHead(200, { "content-type": type, ...fields }).end(body);
   });
-  server.on("upgrade", ({ url, headers }, socket) => {
-    if (url !== "/ws") return socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+  server.on("upgrade", ({ url = "", headers }, socket) => {
+    const { pathname, searchParams } = new URL(url, "http://site");
+    if (pathname !== "/ws") return socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
     sockets.add(socket);
     const key = `${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
     const accept = createHash("sha1").update(key).digest("base64");
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`,
     );
+    const after = searchParams.get("after");
+    // RFC 6455 §5.2: a whole text message in one frame
+    if (after !== null) setTimeout(() => socket.write(Buffer.from("\x81\x05hello", "latin1")), Number(after));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

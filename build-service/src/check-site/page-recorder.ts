@@ -1,6 +1,7 @@
 import type { CDPSession, Page, Request, Response } from "playwright-core";
 import { CallSites } from "./call-sites.ts";
 import { Quiet } from "./quiet.ts";
+import { hearStreams } from "./streams.ts";
 import type { Sent, SentBy, Socket, Trouble } from "./walk-record.ts";
 
 /** What a page did since it was last asked. */
@@ -42,7 +43,7 @@ export class PageRecorder {
     page.on("response", (response) => {
       const request = response.request();
       this.#responses.set(request, response);
-      // An event stream never ends: its head is all that can be waited for.
+      // An event stream never ends. For its messages see `hearStreams`.
       if (request.resourceType() === "eventsource") this.quiet.ended(request);
     });
   }
@@ -53,6 +54,7 @@ export class PageRecorder {
     const { frameTree } = await session.send("Page.getFrameTree");
     recorder.#hearRequests(session, frameTree.frame.id);
     recorder.#hearSockets(session);
+    hearStreams(session, recorder.quiet);
     recorder.#hearTroubles(session);
     for (const domain of ["Network.enable", "Runtime.enable", "Log.enable"] as const) await session.send(domain);
     return recorder;
@@ -81,15 +83,12 @@ export class PageRecorder {
   #hearSockets(session: CDPSession): void {
     session.on("Network.webSocketCreated", ({ requestId, url, initiator }) => {
       const { by, at } = this.#reason(initiator ?? { type: "other" }, "");
-      this.quiet.began(requestId);
       this.#sockets.set(requestId, { url, by, at, status: null, failure: null });
     });
     session.on("Network.webSocketHandshakeResponseReceived", ({ requestId, response }) => {
       const socket = this.#sockets.get(requestId);
       if (socket !== undefined) socket.status = response.status;
-      this.quiet.ended(requestId);
     });
-    session.on("Network.webSocketClosed", ({ requestId }) => this.quiet.ended(requestId));
     session.on("Network.webSocketFrameError", ({ requestId, errorMessage }) => {
       const socket = this.#sockets.get(requestId);
       if (socket !== undefined) socket.failure = errorMessage;

@@ -3,7 +3,7 @@ const QUIET_MS = 250;
 /** What goes on asking is taken as it is by then. */
 const LONGEST_MS = 5_000;
 
-/** Whether anything of a page is on its way: requests, sockets that open. */
+/** Whether anything of a page is on its way: requests, first messages of what stays open. */
 export class Quiet {
   readonly #open = new Set<unknown>();
   #changed: () => void = () => {};
@@ -14,8 +14,7 @@ export class Quiet {
   }
 
   ended(what: unknown): void {
-    this.#open.delete(what);
-    this.#changed();
+    if (this.#open.delete(what)) this.#changed();
   }
 
   /** Resolves when nothing has been on its way for a moment, or when that takes too long. False: it did. */
