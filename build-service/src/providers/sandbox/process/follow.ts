@@ -58,6 +58,10 @@ function scope(draft: Draft): ReadonlyMap<string, string> {
 async function followFrom(instruction: Instruction, draft: Draft): Promise<void> {
   if (draft.from !== null) {
     refuse(instruction, draft, "several stages can't be honoured without Docker");
+    // Of several stages the last one is what starts.
+    draft.from = instruction;
+    draft.command = null;
+    draft.entrypoint = null;
     return;
   }
   const [reference = ""] = words(instruction.text, scope(draft));

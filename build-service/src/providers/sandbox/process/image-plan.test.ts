@@ -202,6 +202,14 @@ describe("P3 a Dockerfile that cannot be honoured is refused with file, line, in
     expect(problems.map((problem) => problem.split(":")[1])).toEqual(["1", "2", "3", "4"]);
   });
 
+  test("of several stages the last one is asked what to start", async () => {
+    const { problems } = await plan('FROM node:24 AS build\nCMD ["node", "build.js"]\nFROM nginx:stable');
+    expect(problems).toEqual([
+      "Dockerfile:3: FROM nginx:stable: several stages can't be honoured without Docker",
+      "Dockerfile:3: FROM nginx:stable: neither CMD nor ENTRYPOINT says what to start, and the base image isn't asked",
+    ]);
+  });
+
   test("a Python image needs python3 here", async () => {
     const { problems } = await plan("FROM python:3.11\nCMD python x.py", { ...machine, python: async () => null, findProgram: () => null });
     expect(problems).toEqual([
