@@ -21,6 +21,7 @@ describe("an example's README: its commands work without Docker, and print what 
     ["B13.7", "suite/envs/items/README.md"],
     ["B13.7 B13.8", "suite/README.md"],
     ["B3.2", "python-board/README.md"],
+    ["B7", "react-shop/README.md"],
   ])("%s examples/%s", async (_id, readme) => {
     const session = new DocSession(home.path, NO_DOCKER);
     try {
@@ -49,4 +50,25 @@ test.each(["shoprel", "items-direct"])("W6 %s, which links to a neighbour's sour
   const { exitCode, out, err } = await cli.run("run", ".", "--sandbox", "process");
   cli.remove();
   expect(exitCode, out + err).toBe(0);
+});
+
+test("P3 react-shop, whose front end is built, is refused as processes with each line that would have to run", async () => {
+  const cli = agentEnv(NO_DOCKER);
+  const { exitCode, out, err } = await cli.run("run", "examples/react-shop", "--sandbox", "process");
+  cli.remove();
+  const at = "tasks/order.json: step 'deploy': envs/shop (Dockerfile.frontend image): Dockerfile.frontend";
+  // What is lacking depends on what other packages of the workspace bring along.
+  expect({ exitCode, out, err: err.replace(/(?<=lacks ).+/, "<packages>") }).toEqual({
+    exitCode: 1,
+    out: "",
+    err: [
+      `${at}:11: COPY --from=build /app/dist /usr/share/nginx/html: several stages can't be honoured without Docker`,
+      `${at}:4: RUN npm ci: agent-env's own installation lacks <packages>`,
+      `${at}:6: RUN npm run build: commands can't be run without Docker, only npm ci and npm install may be skipped`,
+      `${at}:8: FROM nginx:stable: neither CMD nor ENTRYPOINT says what to start, and the base image isn't asked`,
+      `${at}:8: FROM nginx:stable: several stages can't be honoured without Docker`,
+      "5 problems; nothing was built, written or started",
+      "",
+    ].join("\n"),
+  });
 });

@@ -1,0 +1,3 @@
+import { site } from "./shop.ts";
+
+await site.serve();
