@@ -8,14 +8,15 @@ import { gateway } from "./gateway.ts";
 import { plan } from "./plan.ts";
 import { keepResults, loadNow, machineLine } from "./results.ts";
 import { type Row, verdict } from "./row.ts";
+import { sdk } from "./sdk.ts";
 import { store } from "./store.ts";
 
 /** One file a bench, and one line here. */
-const BENCHES = [dryRun, plan, store, build, deploy, gateway];
+const BENCHES = [dryRun, plan, store, build, deploy, gateway, sdk];
 const USAGE = `npm run bench -- NAME… [--json FILE]
 
 Measures ours and a peer by turns, in one run, and writes bench/RESULTS.md. build and deploy need a Docker Engine,
-gateway needs wrk and nginx: npm run setup -- --bench
+gateway needs wrk and nginx, sdk wrk: npm run setup -- --bench
 ${BENCHES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join("\n")}
   all       each of them
 `;

@@ -4,10 +4,16 @@ import { join } from "node:path";
 const VERSION = "2025-11-25";
 
 /** A gateway's `/mcp`, or a server's own. */
-export type Endpoint = { readonly url: string; readonly token: string | null };
+export type Endpoint = {
+  readonly url: string;
+  readonly token: string | null;
+  /** Left out: it is called as the legacy era has it. */
+  readonly era?: "modern";
+};
 
-/** Opens sessions as a client does, and gives the file that holds their ids, one a line. */
-export async function openSessions(folder: string, name: string, endpoint: Endpoint, count: number): Promise<string> {
+/** Opens sessions as a client does, and gives the file that holds their ids, one a line; null in the modern era, which has none. */
+export async function openSessions(folder: string, name: string, endpoint: Endpoint, count: number): Promise<string | null> {
+  if (endpoint.era === "modern") return null;
   const ids: string[] = [];
   for (let opened = 0; opened < count; opened++) ids.push(await openSession(endpoint));
   const file = join(folder, `${name}-${count}.sessions`);

@@ -27,21 +27,31 @@ export async function takeTurns(
   targets: readonly Target[],
   { callers, folder, say }: { callers: number; folder: string; say: (line: string) => void },
 ): Promise<Map<Target, Turn[]>> {
-  const turns = new Map<Target, Turn[]>();
-  const sessions = new Map<Target, string>();
+  const sessions = new Map<Target, string | null>();
   for (const target of targets) {
     const { endpoint, name } = target;
     const file = await openSessions(folder, name.replaceAll(" ", "-"), endpoint, callers);
     await callLoad({ ...endpoint, callers: 1, seconds: CHECK_SECONDS, sessions: file, reads: "checked" });
     sessions.set(target, file);
-    turns.set(target, []);
   }
+  return await loadsByTurns(targets, { callers, say }, (target, seconds) =>
+    callLoad({ ...target.endpoint, callers, seconds, sessions: sessions.get(target) ?? null }),
+  );
+}
+
+/** Loads targets by turns, five times. `load` does it once, with so many callers. */
+export async function loadsByTurns<T extends Pick<Target, "name" | "program">>(
+  targets: readonly T[],
+  { callers, say }: { callers: number; say: (line: string) => void },
+  load: (target: T, seconds: number) => Promise<Load>,
+): Promise<Map<T, Turn[]>> {
+  const turns = new Map<T, Turn[]>(targets.map((target) => [target, []]));
   for (let round = 1; round <= ROUNDS; round++) {
     say(`round ${round} of ${ROUNDS} with ${callersText(callers)}: ${targets.map(({ name }) => name).join(", ")}`);
-    for (const [target, file] of sessions) {
+    for (const [target, taken] of turns) {
       const before = target.program.cpuSeconds();
-      const load = await callLoad({ ...target.endpoint, callers, seconds: secondsWith(callers), sessions: file });
-      turns.get(target)?.push({ ...load, cpuMicros: (1e6 * (target.program.cpuSeconds() - before)) / Math.max(1, load.calls) });
+      const turn = await load(target, secondsWith(callers));
+      taken.push({ ...turn, cpuMicros: (1e6 * (target.program.cpuSeconds() - before)) / Math.max(1, turn.calls) });
     }
   }
   for (const [{ name }, taken] of turns)

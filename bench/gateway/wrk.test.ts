@@ -15,12 +15,14 @@ describe.skipIf(!hasWrk)("a load by wrk", () => {
   const sessions = join(folder, "sessions");
   let server: http.Server;
   let url = "";
+  let seen: { readonly headers: http.IncomingHttpHeaders; readonly body: string };
 
   beforeAll(async () => {
     writeFileSync(sessions, "one\ntwo\n");
     server = http.createServer(async (request, response) => {
       let body = "";
       for await (const chunk of request) body += chunk;
+      seen = { headers: request.headers, body };
       if (request.url === "/missing") return void response.writeHead(404).end();
       const answer = body === "" ? "" : (echoAnswer(JSON.parse(body)) ?? "");
       response.end(request.url === "/wrong" ? answer.replace("Echo: m2", "Echo: m1") : answer);
@@ -40,6 +42,21 @@ describe.skipIf(!hasWrk)("a load by wrk", () => {
   test("tells how many calls were answered, and in what time", async () => {
     const load = await calls("/mcp");
     expect([load.calls > 0, load.perSecond > 0, load.p50Ms <= load.p99Ms, load.p99Ms <= load.maxMs]).toEqual([true, true, true, true]);
+  });
+
+  test("calls as the modern era has it without sessions, and as the legacy one has it with them", async () => {
+    const era = () => {
+      const { headers, body } = seen;
+      const { _meta } = JSON.parse(body).params;
+      return [headers["mcp-protocol-version"], headers["mcp-session-id"], headers["mcp-method"], headers["mcp-name"], _meta];
+    };
+    const session = expect.stringMatching(/^(one|two)$/);
+    await calls("/mcp");
+    expect(era()).toEqual(["2025-11-25", session, undefined, undefined, undefined]);
+    await callLoad({ url: `${url}/mcp`, callers: 1, seconds: 1, sessions: null, token: null, reads: "checked" });
+    const meta = { protocolVersion: "2026-07-28", clientInfo: { name: "bench", version: "1" }, clientCapabilities: {} };
+    const inMeta = Object.fromEntries(Object.entries(meta).map(([key, value]) => [`io.modelcontextprotocol/${key}`, value]));
+    expect(era()).toEqual(["2026-07-28", undefined, "tools/call", "echo", inMeta]);
   });
 
   test("fails for a call that is answered with another's text", async () => {

@@ -22,19 +22,19 @@ const Said = z.object({
   bad: z.number(),
 });
 
-/** Calls of the tool `echo`. `sessions`: a file with one session id a line. `checked` reads every answer of a single caller. */
+/** Calls of the tool `echo`. `sessions`: a file with one session id a line; null: calls of the modern era. `checked` reads every answer of a single caller. */
 export type CallLoad = {
   readonly url: string;
   readonly callers: number;
   readonly seconds: number;
-  readonly sessions: string;
+  readonly sessions: string | null;
   readonly token: string | null;
   readonly reads?: "checked";
 };
 
 /** Sends calls of the tool with unique texts, as fast as they are answered. Throws when one isn't answered well. */
 export function callLoad({ url, callers, seconds, sessions, token, reads }: CallLoad): Promise<Load> {
-  return load("call.lua", { url, callers, seconds }, [sessions, token ?? "-", reads ?? "counted"]);
+  return load("call.lua", { url, callers, seconds }, [sessions ?? "-", token ?? "-", reads ?? "counted"]);
 }
 
 export type GetLoad = {
