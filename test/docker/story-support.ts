@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isJsonObject, type JsonObject } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, jsonOf } from "@agent-env/protocol";
 import type Docker from "dockerode";
 import { expect } from "vitest";
 import type { DeployableServer } from "../../build-service/src/deploy/deployment.ts";
@@ -8,7 +8,11 @@ import { probeFromNetwork } from "../../build-service/src/providers/sandbox/loca
 import type { Store } from "../../build-service/src/store/store.ts";
 import { agentEnv } from "../fixtures/agent-env.ts";
 import type { Driver } from "../fixtures/interop/driver.ts";
+import { until } from "../fixtures/until.ts";
 import { docker, storedImage } from "./support.ts";
+
+/** A start that takes longer hangs. */
+export const READY_MS = 60_000;
 
 /** A deployment in containers: where its gateway answers, and its containers by their services' names. */
 export type Deployed = { readonly base: string; readonly id: string; container(service: string): Docker.Container };
@@ -54,8 +58,8 @@ export async function shopSite(store: Store, before = "true"): Promise<Deployabl
   return {
     kind: "website",
     name: "shop",
-    backend: { key: "backend_image", record: await storedImage(store, backend) },
-    frontend: { key: "frontend_image", record: await storedImage(store, frontend) },
+    backend: { key: "backend_image", record: await storedImage(store, backend, "test/shop__backend_image") },
+    frontend: { key: "frontend_image", record: await storedImage(store, frontend, "test/shop__frontend_image") },
   };
 }
 
@@ -118,10 +122,14 @@ export async function dataOf({ base }: Deployed, key: string): Promise<JsonObjec
   return part["data"];
 }
 
-/** Empties all servers. */
+/** Empties all servers, once they are there: an earlier test may have left them on their way up. */
 export async function resetAll({ base }: Deployed): Promise<void> {
-  const answer = await posted(`${base}/agentenv`, { jsonrpc: "2.0", id: 1, method: "data/reset", params: {} });
-  expect(await answer.json()).toMatchObject({ id: 1, result: {} });
+  await until("all servers are empty", READY_MS, async () => {
+    const answer = await posted(`${base}/agentenv`, { jsonrpc: "2.0", id: 1, method: "data/reset", params: {} });
+    const text = await answer.text();
+    if (!isJsonObject(field(jsonOf(text), "result"))) throw new Error(`HTTP ${answer.status}: ${text}`);
+    return true;
+  });
 }
 
 export function posted(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
@@ -164,7 +172,6 @@ export async function wholeBurst(at: Deployed, clients: readonly Driver[], { too
   const all = Array.from({ length: AT_ONCE }, () => ++calls);
   const answers = await Promise.all(all.map((n, turn) => clients[turn % clients.length]?.call(tool, args(n))));
   expect(answers).toMatchObject(all.map(answer));
-  expect(answers.filter((one) => field(one, "isError") === true)).toEqual([]);
   const found = numbers(await dataOf(at, key)).filter((n) => all.includes(Number(n)));
   expect(found.toSorted((a, b) => Number(a) - Number(b))).toEqual(all);
 }

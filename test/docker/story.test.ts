@@ -1,5 +1,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { toolNames } from "../../build-service/src/deploy/mcp-tools.ts";
 import { launchChromium, noChromium } from "../fixtures/chromium.ts";
@@ -15,6 +16,7 @@ import {
   healthOf,
   ITEMS,
   posted,
+  READY_MS,
   renew,
   resetAll,
   SHOP,
@@ -30,8 +32,6 @@ const SHOPS = [
   { site: "shop", place: "place_order" },
   { site: "shoprel", place: "shoprel_place_order" },
 ];
-/** A start that takes longer hangs. */
-const READY_MS = 60_000;
 const DOWN_MS = 20_000;
 
 describe.skipIf(noEngine)("shop, shoprel, notes and an MCP env as one multi", () => {
@@ -79,23 +79,24 @@ describe.skipIf(noEngine)("shop, shoprel, notes and an MCP env as one multi", ()
       expect(await dataOf(suite, other)).toEqual({ orders: [] });
     });
 
-    test.skipIf(noChromium !== "").each(SHOPS)(
-      `W7.1 change the page of $site as a browser shows it${noChromium}`,
-      async ({ site, place }) => {
-        const browser = await launchChromium();
-        try {
-          const page = await browser.newPage();
-          await page.goto(`${suite.base}/website/${site}/`);
-          const shown = async () => [await page.textContent("output"), await page.locator("ol li").allTextContents()];
-          expect(await shown()).toEqual(["0", []]);
-          await withDriver(sdkV2(as("alice"), "modern"), (client) => client.call(place, { product: "coffee", quantity: 2 }));
-          await page.reload();
-          expect(await shown()).toEqual(["1", ["2 × coffee"]]);
-        } finally {
-          await browser.close();
-        }
-      },
-    );
+    describe.skipIf(noChromium !== "")(`in a browser${noChromium && ` (${noChromium})`}`, () => {
+      let browser: Browser;
+      beforeAll(async () => {
+        browser = await launchChromium();
+      });
+      afterAll(() => browser.close());
+
+      test.each(SHOPS)("W7.1 change the page of $site as it shows it", async ({ site, place }) => {
+        const page = await browser.newPage();
+        await page.goto(`${suite.base}/website/${site}/`);
+        const shown = async () => [await page.textContent("output"), await page.locator("ol li").allTextContents()];
+        expect(await shown()).toEqual(["0", []]);
+        await withDriver(sdkV2(as("alice"), "modern"), (client) => client.call(place, { product: "coffee", quantity: 2 }));
+        await page.reload();
+        expect(await shown()).toEqual(["1", ["2 × coffee"]]);
+        await page.close();
+      });
+    });
   });
 
   describe("W7.2 the endpoints of the sites", () => {
@@ -123,17 +124,20 @@ describe.skipIf(noEngine)("shop, shoprel, notes and an MCP env as one multi", ()
       ["default", {}, null],
       ["alice", { "AgentEnv-Role": "alice" }, "alice"],
     ])("of a caller who is %s", (_role, headers, by) => {
-      test.each(SHOPS)(`W7.2 are open as the API of $site, where a forged role reaches the tool as ${by}`, async ({ site, place }) => {
-        const url = `${suite.base}/svc/${site}/mcp`;
-        const { params } = order(place);
-        const client = new Client({ name: "forger", version: "1" });
-        await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
-        expect(await client.callTool(params)).toMatchObject({ structuredContent: { by } });
-        await client.close();
-        const message = { method: "tools/call", params };
-        const modern = await posted(url, modernBody(message), { ...modernHeaders(message), ...headers });
-        expect([modern.status, await dataOf(suite, site)]).toMatchObject([200, { orders: [{ by }, { by }] }]);
-      });
+      test.each(SHOPS)(
+        `W7.2 are open as the API of $site, where a forged role reaches the tool as the caller's`,
+        async ({ site, place }) => {
+          const url = `${suite.base}/svc/${site}/mcp`;
+          const { params } = order(place);
+          const client = new Client({ name: "forger", version: "1" });
+          await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+          expect(await client.callTool(params)).toMatchObject({ structuredContent: { by } });
+          await client.close();
+          const message = { method: "tools/call", params };
+          const modern = await posted(url, modernBody(message), { ...modernHeaders(message), ...headers });
+          expect([modern.status, await dataOf(suite, site)]).toMatchObject([200, { orders: [{ by }, { by }] }]);
+        },
+      );
     });
 
     test.each([...SHOPS.map(({ site }) => [site, []] as const), ["notes", ["declares no MCP interface"]] as const])(
