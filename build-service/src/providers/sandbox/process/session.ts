@@ -2,6 +2,7 @@ import { mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeployContext } from "../../../deploy/deployment.ts";
 import { attemptOf, settled } from "../../../deploy/readiness.ts";
+import { gatewayBundle } from "../../../infra/gateway-bundle.ts";
 import { firstFree, type HeldPort, holdPort, PUBLISHED_PORTS } from "../ports.ts";
 import type { Address, SandboxSession } from "../provider.ts";
 import { layOutService, serviceEnvironment } from "./from-source.ts";
@@ -30,6 +31,8 @@ export function processSession(folder: string, empty: Registration, context: Dep
     ids: [empty.deployment],
 
     async reserve(services) {
+      // Bundling the gateway takes a second, which the servers before it have to spare. What goes wrong is met where it is laid out.
+      if (services.some(({ image }) => image === null)) gatewayBundle().catch(() => {});
       const addresses = new Map<string, Address>();
       for (const { name } of services) {
         const held = await firstFree(PUBLISHED_PORTS, holdPort);
