@@ -1,8 +1,8 @@
-import { basename } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DocSession, docDeeds } from "../fixtures/doc-session.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { docker, noEngine } from "./support.ts";
+import { noEngine, removeImagesOf } from "./support.ts";
 
 const IN_CONTAINERS = "## 5 · In containers";
 
@@ -25,14 +25,7 @@ test.skipIf(noEngine !== undefined)(
       expect(ran?.said).toContain("tasks/items.json: passed (verify 1)");
     } finally {
       await session.end();
-      await removeImagesOf(basename(home.path).toLowerCase());
+      await removeImagesOf(join(home.path, "garden"));
     }
   },
 );
-
-/** Removes what was built from a bundle below a folder of that name. */
-async function removeImagesOf(folder: string): Promise<void> {
-  for (const { Id, RepoTags } of await docker.listImages()) {
-    if (RepoTags?.some((tag) => tag.includes(`${folder}-garden-`))) await docker.getImage(Id).remove({ force: true });
-  }
-}

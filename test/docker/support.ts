@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { basename, dirname } from "node:path";
 import { blobKey, DockerImageRecord, objectUrl } from "@agent-env/protocol";
 import { imageRepository, sha256Hex } from "../../build-service/src/bundle/ids.ts";
 import type { DeployableEnv, DeployableServer, DeployContext, DeployOptions } from "../../build-service/src/deploy/deployment.ts";
@@ -138,4 +139,12 @@ export async function labelledNames(deploymentId: string): Promise<string[]> {
     ...networks.map(({ Name }) => Name),
     ...(volumes.Volumes ?? []).map(({ Name }) => Name),
   ];
+}
+
+/** Removes what was built from the bundle in a temporary folder of the test's own. */
+export async function removeImagesOf(bundle: string): Promise<void> {
+  const built = `${basename(dirname(bundle))}-${basename(bundle)}-`.toLowerCase();
+  for (const { Id, RepoTags } of await docker.listImages()) {
+    if (RepoTags?.some((tag) => tag.includes(built))) await docker.getImage(Id).remove({ force: true });
+  }
 }

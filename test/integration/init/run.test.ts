@@ -15,7 +15,7 @@ describe("B7 from nothing to a passed task, with nothing edited and without Dock
     place[Symbol.dispose]();
   });
 
-  test.each(["website", "mcp-server", "multi"])("init %s, bundle check, run", async (kind) => {
+  test.each(["mcp-server", "multi"])("init %s, bundle check, run", async (kind) => {
     const name = `my-${kind}`;
     const made = await cli.run("init", kind, name);
     expect(made).toMatchObject({ exitCode: 0, err: "" });
