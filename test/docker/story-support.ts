@@ -95,6 +95,7 @@ export async function watchSite(
     stop.signal,
   );
   watching.catch((error) => answered.reject(error));
+  // Told to whoever waits for it, if anybody does.
   answered.promise.catch(() => undefined);
   return {
     answered: answered.promise,
