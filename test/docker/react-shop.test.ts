@@ -14,12 +14,12 @@ describe.skipIf(noEngine)(`examples/react-shop${noEngine === undefined ? "" : ` 
     cli = agentEnv();
     run = await keptRun(cli, "examples/react-shop", "--min-score", "1");
     await client.connect(new StreamableHTTPClientTransport(new URL(`${run.base}/mcp`)));
+    return async () => {
+      await client.close();
+      await run.stop();
+    };
   });
-  afterAll(async () => {
-    await client.close();
-    await run.stop();
-    cli.remove();
-  });
+  afterAll(() => cli.remove());
 
   test("B2.1 W1.1 is built with npm and Vite, served by nginx, and its verifier passes", () => {
     expect(run.out).toContain("tasks/order.json: verify: scored 1, 4 of 4 rows passed");
