@@ -9,6 +9,7 @@ const EXAMPLES: readonly (readonly [file: string, skipped: readonly string[]])[]
   ["suite/envs/shoprel/server.ts", []],
   ["suite/envs/notes/server.ts", ["mcp: declares no MCP interface"]],
   ["suite/envs/items/server.ts", []],
+  ["react-shop/envs/shop/server.ts", []],
   ["hello/envs/greeter/server.ts", []],
   ["hello/envs/guestbook/server.ts", []],
 ];

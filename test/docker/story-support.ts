@@ -8,6 +8,7 @@ import { probeFromNetwork } from "../../build-service/src/providers/sandbox/loca
 import type { Store } from "../../build-service/src/store/store.ts";
 import { agentEnv } from "../fixtures/agent-env.ts";
 import type { Driver } from "../fixtures/interop/driver.ts";
+import { keptRun } from "../fixtures/kept-run.ts";
 import { until } from "../fixtures/until.ts";
 import { docker, storedImage } from "./support.ts";
 
@@ -27,19 +28,11 @@ export type Starting = { readonly up: Promise<Deployed>; stop(): Promise<void> }
 /** The multi of `examples/suite`, seeded, verified and kept up by `agent-env run`. `env` is what its operator has set. */
 export function startSuite(env: Record<string, string>): Starting {
   const cli = agentEnv(env);
-  const run = cli.start("run", "examples/suite", "--task", "suite", "--keep");
-  const up = run.seen("Everything stays up until Ctrl-C.").then(() => {
-    const { out } = run.soFar();
-    const [, base] = /^ {2}MCP +(http:\S+)\/mcp/m.exec(out) ?? [];
-    const [, id] = /^([a-z0-9-]+): deploying /m.exec(out) ?? [];
-    if (base === undefined || id === undefined) throw new Error(`the run names no deployment: ${out}`);
-    return deployed(id, base);
-  });
+  const run = keptRun(cli, "examples/suite", "--task", "suite");
   return {
-    up,
+    up: run.up.then(({ id, base }) => deployed(id, base)),
     async stop() {
-      run.child.kill("SIGINT");
-      await run.ended;
+      await run.stop();
       cli.remove();
     },
   };
