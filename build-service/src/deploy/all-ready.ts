@@ -9,6 +9,7 @@ const SERVER_BUDGET_S = 210;
 export const GATEWAY_BUDGET_S = 300;
 
 const LOOK_EVERY_MS = 500;
+const SAY_EVERY_MS = 10_000;
 const LOG_LINES = 30;
 /** Of a bundled server's line only the start is worth showing. */
 const LINE_LENGTH = 400;
@@ -42,14 +43,16 @@ function probeTarget(role: Started["services"][number]["role"], base: string): P
 }
 
 /**
- * Waits until all checks hold. Throws a UserError at the first that doesn't within its budget, or when a service ends: it names
+ * Waits until all checks hold, and says every `sayEveryMs` for which it waits. Throws a UserError at the first that doesn't within its budget, or when a service ends: it names
  * the service, the probe and its last reason, and shows the last 30 lines of its log.
  */
-export async function allReady(started: Started, checks: readonly Check[]): Promise<void> {
+export async function allReady(started: Started, checks: readonly Check[], sayEveryMs = SAY_EVERY_MS): Promise<void> {
   const { context, deploymentId, session } = started;
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
   const waiting = new Set(checks.map(({ service }) => service));
+  // Why not yet, as far as this machine sees it.
+  const reasons = new Map<string, string>();
 
   const failure = Promise.withResolvers<never>();
   const settle = (service: string, { name, ok, reason, afterMs }: ProbeResult): void => {
@@ -59,18 +62,26 @@ export async function allReady(started: Started, checks: readonly Check[]): Prom
       return;
     }
     waiting.delete(service);
+    reasons.delete(service);
     const what = name === service ? "is ready" : `answers ${name}`;
     context.emit({ kind: "deploy", entry: deploymentId, phase: "probe", message: `${service} ${what} ${after}` });
   };
   const here = checks.map(async (check) => {
-    if (check.from === "here") settle(check.service, await settled(check, signal));
+    if (check.from === "here") settle(check.service, await settled(check, signal, (reason) => reasons.set(check.service, reason)));
   });
   const all = [...here, probedInside(session, checks, settle, signal), noneEnds(session, waiting, signal)];
+  const since = performance.now();
+  const saying = setInterval(() => {
+    const waitedFor = [...waiting].map((service) => [service, reasons.get(service) ?? "not ready yet"].join(": "));
+    const seconds = Math.round((performance.now() - since) / 1000);
+    context.emit({ kind: "wait", entry: deploymentId, message: `after ${seconds} s still waiting for ${waitedFor.join("; ")}` });
+  }, sayEveryMs);
   try {
     await Promise.race([failure.promise, Promise.all(all)]);
   } catch (error) {
     throw error instanceof NotReady ? await explained(error, started) : error;
   } finally {
+    clearInterval(saying);
     stop.abort();
     await Promise.allSettled(all);
   }
@@ -131,6 +142,6 @@ async function explained({ service, when, reason }: NotReady, { session, options
   return new UserError({
     what: `the ${kind} ${service} is not ready (${when}): ${reason}`,
     why: log === "" ? "it has written nothing" : `its last lines:\n${log}`,
-    next: "mend what they name, then deploy again",
+    next: log === "" ? "start it by itself and see that it answers, then deploy again" : "mend what they name, then deploy again",
   });
 }

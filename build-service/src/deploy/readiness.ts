@@ -15,16 +15,21 @@ export type Attempt = (signal: AbortSignal) => Promise<string | null>;
 export type NamedAttempt = { readonly name: string; readonly budgetSeconds: number; readonly attempt: Attempt };
 
 /**
- * Tries until the thing is ready or the budget is over; the result then holds the last reason. Rejects with
- * `signal.reason` when it is aborted.
+ * Tries until the thing is ready or the budget is over; the result then holds the last reason, and `onReason` is told each.
+ * Rejects with `signal.reason` when it is aborted.
  */
-export async function settled({ name, budgetSeconds, attempt }: NamedAttempt, signal: AbortSignal): Promise<ProbeResult> {
+export async function settled(
+  { name, budgetSeconds, attempt }: NamedAttempt,
+  signal: AbortSignal,
+  onReason: (reason: string) => void = () => {},
+): Promise<ProbeResult> {
   const started = performance.now();
   const afterMs = () => Math.round(performance.now() - started);
   for (;;) {
     signal.throwIfAborted();
     const reason = await oneTry(attempt, signal);
     if (reason === null) return { name, ok: true, reason: "ready", afterMs: afterMs() };
+    onReason(reason);
     if (afterMs() >= budgetSeconds * 1000) return { name, ok: false, reason, afterMs: afterMs() };
     await pause(EVERY_MS, signal);
   }
