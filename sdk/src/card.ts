@@ -1,4 +1,5 @@
-import { DATA_OPERATIONS, DATA_PLANE_PATH, DEFAULT_MCP_PATH, MCP_TRANSPORT, PROTOCOL_VERSION, UserError } from "@agent-env/protocol";
+import { DATA_OPERATIONS, DATA_PLANE_PATH, DEFAULT_MCP_PATH, MCP_TRANSPORT, PROTOCOL_VERSION } from "@agent-env/protocol";
+import { AuthorError } from "./author-error.ts";
 import type { ListedTool } from "./tools.ts";
 
 type Interface = { readonly url: string; readonly transport: string };
@@ -25,10 +26,13 @@ export type CardDeclaration = {
   readonly [key: string]: unknown;
 };
 
+/** What the declaration is read for. It may hold other members, which are passed on. */
+export const CARD_OPTIONS = { name: true, additionalInterfaces: true, capabilities: true } as const;
+
 /** An environment's card as its author declares it. The build service reads the literal `name` from the source. */
 export function environmentCard(declaration: CardDeclaration): CardDeclaration {
   if (declaration.name === "") {
-    throw new UserError({
+    throw new AuthorError({
       what: "environmentCard: name is empty",
       why: "the name is how the environment is found in a deployment",
       next: 'write one, for example environmentCard({ name: "items" })',

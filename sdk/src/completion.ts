@@ -1,4 +1,4 @@
-import { UserError } from "@agent-env/protocol";
+import { AuthorError } from "./author-error.ts";
 
 /** The most values that a completion may hold (MCP, completion). */
 const MAX_VALUES = 100;
@@ -7,12 +7,12 @@ const MAX_VALUES = 100;
 export type Complete = (typed: string, given: Readonly<Record<string, string>>) => readonly string[] | Promise<readonly string[]>;
 export type Completions = { readonly [argument: string]: Complete | undefined };
 
-/** Throws a `UserError` for what is completed and isn't there. `what` names the place, `names` what it has. */
+/** Throws an `AuthorError` for what is completed and isn't there. `what` names the place, `names` what it has. */
 export function checkCompletions(what: string, names: readonly string[], offered: Completions | undefined): void {
   const stray = Object.keys(offered ?? {}).filter((name) => !names.includes(name));
   if (stray.length === 0) return;
   const quoted = (texts: readonly string[]) => texts.map((text) => JSON.stringify(text)).join(" and ");
-  throw new UserError({
+  throw new AuthorError({
     what: `${what} completes ${quoted(stray)}`,
     why: names.length === 0 ? "it has nothing to complete" : `what it has is ${quoted(names)}`,
     next: "complete what is there, or leave `complete` out",

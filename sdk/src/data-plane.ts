@@ -15,6 +15,7 @@ import {
   readGetParams,
 } from "@agent-env/protocol";
 import { thrownText } from "./agent-env-error.ts";
+import type { OptionNames } from "./options.ts";
 
 /** What an environment does with its data. Each handler may be left out: its method is then not served. */
 export type DataHandlers = {
@@ -26,6 +27,8 @@ export type DataHandlers = {
   /** Answers `data/get` when the caller offers a place to write objects to. With it the card lists `data-objects/v1`. */
   readonly getUnderGrant?: (grant: Grant) => readonly Part[] | Promise<readonly Part[]>;
 };
+
+export const DATA_HANDLERS: OptionNames<DataHandlers> = { reset: true, add: true, get: true, getUnderGrant: true };
 
 /** The methods that these handlers serve. */
 export function dataOperations(handlers: DataHandlers): string[] {

@@ -1,14 +1,16 @@
-import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, ROLE_HEADER, UserError } from "@agent-env/protocol";
+import { CARD_PATH, DATA_OBJECTS_URI, DATA_PLANE_PATH, ROLE_HEADER } from "@agent-env/protocol";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
-import { type CardDeclaration, cardOf, environmentName, mcpPath } from "./card.ts";
+import { AuthorError } from "./author-error.ts";
+import { CARD_OPTIONS, type CardDeclaration, cardOf, environmentName, mcpPath } from "./card.ts";
 import { followClock } from "./clock.ts";
 import { withRequest } from "./context.ts";
-import { answerData, type DataHandlers, dataOperations } from "./data-plane.ts";
+import { answerData, DATA_HANDLERS, type DataHandlers, dataOperations } from "./data-plane.ts";
 import { type ExtensionMethod, type ExtensionRoute, Extensions } from "./extensions.ts";
 import { McpContent } from "./mcp/content.ts";
 import { McpEndpoint } from "./mcp/endpoint.ts";
 import { loadMcpPackages, requireMcpPackages } from "./mcp/packages.ts";
+import { checkNearOptions, checkOptions, type OptionNames } from "./options.ts";
 import { isLoopback, type Place } from "./place.ts";
 import { type PromptDefinition, Prompts } from "./prompts.ts";
 import { type ResourceDefinition, Resources, type ResourceTemplateDefinition } from "./resources.ts";
@@ -42,6 +44,7 @@ export abstract class Environment {
   #isLocal = false;
 
   constructor(card: CardDeclaration = {}) {
+    checkNearOptions(`the card of ${new.target.name}`, card, CARD_OPTIONS);
     this.name = environmentName(card, new.target.name);
     this.#declaration = card;
     this.#tools = new Tools(this.name);
@@ -127,15 +130,20 @@ export abstract class Environment {
 
   /** Sets how data is reset, added and read. `jsonData` makes the handlers where the data is one JSON document. */
   data(handlers: DataHandlers): this {
+    checkOptions("data", handlers, DATA_HANDLERS);
     if (handlers.getUnderGrant !== undefined && handlers.get === undefined) {
-      throw new UserError({
+      throw new AuthorError({
         what: "data has getUnderGrant without get",
         why: "most callers offer no place to write to",
         next: "add get, which answers these with parts",
       });
     }
     if (Object.keys(this.#data).length > 0) {
-      throw new UserError({ what: "data is set already", why: "an environment has one set of handlers", next: "give all of them at once" });
+      throw new AuthorError({
+        what: "data is set already",
+        why: "an environment has one set of handlers",
+        next: "give all of them at once",
+      });
     }
     this.#data = handlers;
     return this;
@@ -196,9 +204,10 @@ export abstract class Environment {
 
   /** Listens, and ends cleanly on SIGTERM and SIGINT: calls in flight are answered, then the process exits. */
   async serve(given: Partial<Place> = {}): Promise<Serving> {
+    checkOptions("serve", given, { host: true, port: true } satisfies OptionNames<Place>);
     const place = { ...this.place(), ...given };
     if (this.#prompts.size > 0 && !this.servesMcp()) {
-      throw new UserError({
+      throw new AuthorError({
         what: `${this.name} has prompts, and neither a tool nor a resource`,
         why: "a website serves MCP if it has one of these, and prompts go with it",
         next: "add a tool or a resource, or leave the prompts out",
@@ -209,12 +218,12 @@ export abstract class Environment {
     return await listen(place, { name: this.name, fetch: this.fetch, closing: async () => await mcp?.endIdleStreams() });
   }
 
-  /** Throws a `UserError` for a path that the environment answers itself, or that a gateway keeps from pages. */
+  /** Throws an `AuthorError` for a path that the environment answers itself, or that a gateway keeps from pages. */
   protected refuseTaken(what: string, path: string, alsoTaken: readonly string[]): void {
     const own = [CARD_PATH, DATA_PLANE_PATH, mcpPath(this.#declaration), READY_PATH, ...alsoTaken];
     const taken = own.find((known) => path === known || path.startsWith(`${known}/`));
     if (path.startsWith("/") && taken === undefined) return;
-    throw new UserError({
+    throw new AuthorError({
       what: `${what} can't be at ${JSON.stringify(path)}`,
       why: taken === undefined ? "a path starts with /" : `the environment itself answers at ${taken}, and under it`,
       next: "give it another path",

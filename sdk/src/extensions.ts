@@ -1,11 +1,13 @@
-import { issuesText, UserError } from "@agent-env/protocol";
+import { issuesText } from "@agent-env/protocol";
 import { z } from "zod";
 import { AgentEnvError, type Applied, type ErrorFields, thrownText } from "./agent-env-error.ts";
+import { AuthorError } from "./author-error.ts";
 import type { CardExtension } from "./card.ts";
 import { type ToolContext, toolContext } from "./context.ts";
 import { convertParams } from "./convert.ts";
 import { checkHandler } from "./handlers.ts";
 import { paramsSchema } from "./json-schema.ts";
+import { checkOptions, type OptionNames } from "./options.ts";
 
 type NoInput = Record<never, never>;
 
@@ -20,6 +22,8 @@ export type ExtensionMethod<Input extends z.ZodRawShape = NoInput> = {
   readonly input?: Input;
   readonly run: (params: z.output<z.ZodObject<Input>>, context: ToolContext) => unknown;
 };
+
+const METHOD_OPTIONS: OptionNames<ExtensionMethod> = { description: true, method: true, path: true, input: true, run: true };
 
 /** A method with its route, ready to answer. */
 export type ExtensionRoute = {
@@ -56,6 +60,7 @@ export class Extensions {
     const what = `extension ${uri} method ${JSON.stringify(op)}`;
     if (!uri.startsWith("urn:") || op === "" || !path.startsWith("/")) throw illegal(what);
     if (known?.methods[op] !== undefined || this.#taken.has(`${verb} ${path}`)) throw twice(what, `${verb} ${path}`);
+    checkOptions(what, definition, METHOD_OPTIONS);
     checkHandler(what, definition);
     this.#taken.add(`${verb} ${path}`);
 
@@ -126,11 +131,11 @@ const invalid = (message: string): ExtensionAnswer => failure(400, fieldsOf("inv
 const fieldsOf = (code: string, message: string, applied: Applied): ErrorFields => ({ code, message, retryable: false, applied });
 const failure = (status: number, error: ErrorFields): ExtensionAnswer => ({ status, body: { ok: false, error } });
 
-const illegal = (what: string): UserError =>
-  new UserError({
+const illegal = (what: string): AuthorError =>
+  new AuthorError({
     what,
     why: "an extension has a URI that starts with `urn:`, a method with a name, and a path that starts with `/`",
     next: 'for example extension("urn:agentenv:set-errors/v1", { name: "set_errors" }, …)',
   });
-const twice = (what: string, route: string): UserError =>
-  new UserError({ what: `${what} is there twice`, why: `${route} is taken`, next: "give one of them another name or path" });
+const twice = (what: string, route: string): AuthorError =>
+  new AuthorError({ what: `${what} is there twice`, why: `${route} is taken`, next: "give one of them another name or path" });

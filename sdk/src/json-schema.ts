@@ -1,5 +1,6 @@
-import { isJsonObject, UserError } from "@agent-env/protocol";
+import { isJsonObject } from "@agent-env/protocol";
 import { z } from "zod";
+import { AuthorError } from "./author-error.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -26,7 +27,7 @@ export function formSchema(what: string, input: z.ZodRawShape): JsonSchema {
   const properties = Object.entries(isJsonObject(form["properties"]) ? form["properties"] : {});
   const stray = properties.filter(([, field]) => !isFormField(field)).map(([name]) => name);
   if (stray.length === 0) return form;
-  throw new UserError({
+  throw new AuthorError({
     what: `${what} has a field that no form can have: ${stray.join(", ")}`,
     why: "a field is a text, a number, a boolean, or a choice of one or several texts",
     next: "ask for it in fields of these kinds",
@@ -70,7 +71,7 @@ function written(
     const { $schema: _draft, ...json } = z.toJSONSchema(schema, { io, override, unrepresentable });
     return json;
   } catch (cause) {
-    throw new UserError(
+    throw new AuthorError(
       {
         what: `${what} has a schema that can't be written as JSON Schema`,
         why: cause instanceof Error ? cause.message : String(cause),

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { issuesText, type Part } from "@agent-env/protocol";
 import type { z } from "zod";
 import type { DataHandlers } from "./data-plane.ts";
+import { checkOptions, type OptionNames } from "./options.ts";
 
 export const textPart = (text: string): Part => ({ kind: "text", text });
 export const dataPart = (data: Readonly<Record<string, unknown>>): Part => ({ kind: "data", data: { ...data } });
@@ -47,6 +48,7 @@ export function jsonData<Schema extends z.ZodType>(
     readonly get: () => z.input<Schema> | Promise<z.input<Schema>>;
   },
 ): DataHandlers {
+  checkOptions("jsonData", handlers, { reset: true, add: true, get: true } satisfies OptionNames<typeof handlers>);
   return {
     reset: () => handlers.reset(),
     async add(parts) {

@@ -1,18 +1,18 @@
 import type { Server } from "node:http";
-import { UserError } from "@agent-env/protocol";
+import { AuthorError } from "./author-error.ts";
 
 /** Where a server listens. */
 export type Place = { readonly host: string; readonly port: number };
 
 const CLOSE_BUDGET_MS = 5_000;
 
-/** The port in a variable. Throws a `UserError` if it holds something else. */
+/** The port in a variable. Throws an `AuthorError` if it holds something else. */
 export function portFrom(variable: string, otherwise: number): number {
   const given = process.env[variable];
   if (given === undefined || given === "") return otherwise;
   const port = Number(given);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UserError({
+  throw new AuthorError({
     what: `${variable}=${JSON.stringify(given)} is no port`,
     why: "a port is a whole number from 0 to 65535",
     next: `set it to ${otherwise}, or leave it out`,
@@ -52,15 +52,16 @@ export function reachable(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-export function cantListen(name: string, { host, port }: Place, cause: NodeJS.ErrnoException): UserError {
+export function cantListen(name: string, { host, port }: Place, cause: NodeJS.ErrnoException): AuthorError {
   const taken = cause.code === "EADDRINUSE";
-  return new UserError(
+  return new AuthorError(
     {
       what: `${name} can't listen on ${host}:${port}`,
       why: taken ? "another process has that port" : (cause.code ?? cause.message),
       next: taken ? "end it, or set another port" : "set a host and port that this machine has",
       exitCode: 2,
     },
-    { cause },
+    // Who has the port, the system doesn't say: its own words add nothing.
+    taken ? {} : { cause },
   );
 }

@@ -1,11 +1,13 @@
-import { issuesText, UserError } from "@agent-env/protocol";
+import { issuesText } from "@agent-env/protocol";
 import { z } from "zod";
+import { AuthorError } from "./author-error.ts";
 import { type Complete, type Completions, checkCompletions } from "./completion.ts";
 import type { ToolContext } from "./context.ts";
 import { convertParams } from "./convert.ts";
 import { checkHandler } from "./handlers.ts";
 import { paramsSchema } from "./json-schema.ts";
 import { InvalidParams } from "./mcp/failure.ts";
+import { checkOptions, type OptionNames } from "./options.ts";
 import { servedName } from "./served-name.ts";
 import type { ToolContent } from "./tool-result.ts";
 
@@ -25,6 +27,8 @@ export type PromptDefinition<Input extends z.ZodRawShape = NoInput> = {
   readonly run: (args: z.output<z.ZodObject<Input>>, context: ToolContext) => Messages | Promise<Messages>;
 };
 type Messages = string | readonly PromptMessage[];
+
+const PROMPT_OPTIONS: OptionNames<PromptDefinition> = { title: true, description: true, input: true, complete: true, run: true };
 
 /** A prompt as `prompts/list` shows it. */
 export type ListedPrompt = {
@@ -54,17 +58,18 @@ export class Prompts {
     return this.#prompts.size;
   }
 
-  /** `{environment_name}` in the name becomes the environment's. Throws a `UserError` for one that can't be served. */
+  /** `{environment_name}` in the name becomes the environment's. Throws an `AuthorError` for one that can't be served. */
   add<Input extends z.ZodRawShape>(named: string, definition: PromptDefinition<Input>): void {
     const name = servedName("prompt", named, this.#environment);
     if (this.#prompts.has(name)) {
-      throw new UserError({
+      throw new AuthorError({
         what: `prompt ${JSON.stringify(name)} is there twice`,
         why: "prompts of an environment have distinct names",
         next: "rename one of them",
       });
     }
     const what = `prompt ${JSON.stringify(name)}`;
+    checkOptions(what, definition, PROMPT_OPTIONS);
     checkHandler(what, definition);
     checkCompletions(what, Object.keys(definition.input ?? {}), definition.complete);
     this.#prompts.set(name, { listed: listedPrompt(name, definition), complete: definition.complete, get: getterOf(definition) });

@@ -1,7 +1,8 @@
-import { UserError } from "@agent-env/protocol";
+import { AuthorError } from "./author-error.ts";
 import { type Complete, type Completions, checkCompletions } from "./completion.ts";
 import type { ToolContext } from "./context.ts";
 import { InvalidParams, UnknownResource } from "./mcp/failure.ts";
+import { checkOptions, type OptionNames } from "./options.ts";
 import { type UriReader, uriTemplate, type Variables } from "./uri-template.ts";
 
 type Described = { readonly name: string; readonly title?: string; readonly description?: string; readonly mimeType?: string };
@@ -17,6 +18,9 @@ export type ResourceTemplateDefinition<Template extends string> = Described & {
   /** Values to propose for a variable that is being typed. */
   readonly complete?: { readonly [Name in keyof Variables<Template>]?: Complete };
 };
+
+const RESOURCE_OPTIONS: OptionNames<ResourceDefinition> = { name: true, title: true, description: true, mimeType: true, read: true };
+const TEMPLATE_OPTIONS: OptionNames<ResourceTemplateDefinition<string>> = { ...RESOURCE_OPTIONS, complete: true };
 
 /** A resource as `resources/list` shows it, a template as `resources/templates/list` does. */
 export type ListedResource = Described & { readonly uri: string };
@@ -44,21 +48,24 @@ export class Resources {
 
   add(uri: string, definition: ResourceDefinition): void {
     if (!URL.canParse(uri)) {
-      throw new UserError({
+      throw new AuthorError({
         what: `resource ${JSON.stringify(uri)} has no URI`,
         why: "clients read a resource by an absolute URI",
         next: 'write one with a scheme, for example "items://all"',
       });
     }
     if (this.#resources.has(uri)) throw twice("resource", uri);
+    checkOptions(`resource ${JSON.stringify(uri)}`, definition, RESOURCE_OPTIONS);
     this.#resources.set(uri, definition);
   }
 
   addTemplate<Text extends string>(template: Text, definition: ResourceTemplateDefinition<Text>): void {
     const { names, read: variables } = uriTemplate(template);
     if (this.#templates.has(template)) throw twice("resource template", template);
+    const what = `resource template ${JSON.stringify(template)}`;
+    checkOptions(what, definition, TEMPLATE_OPTIONS);
     const { read, complete, ...described } = definition;
-    checkCompletions(`resource template ${JSON.stringify(template)}`, names, complete);
+    checkCompletions(what, names, complete);
     this.#templates.set(template, {
       listed: { uriTemplate: template, ...described },
       variables,
@@ -104,5 +111,5 @@ function contents(uri: string, mimeType: string | undefined, value: unknown): Re
 
 const head = (uri: string, mimeType: string | undefined) => ({ uri, ...(mimeType === undefined ? {} : { mimeType }) });
 
-const twice = (kind: string, uri: string): UserError =>
-  new UserError({ what: `${kind} ${JSON.stringify(uri)} is there twice`, why: "each URI names one", next: "change one of them" });
+const twice = (kind: string, uri: string): AuthorError =>
+  new AuthorError({ what: `${kind} ${JSON.stringify(uri)} is there twice`, why: "each URI names one", next: "change one of them" });

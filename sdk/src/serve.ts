@@ -19,7 +19,7 @@ export type Served = {
   readonly closing: () => Promise<void>;
 };
 
-/** Listens until SIGTERM, SIGINT or `close()`. Throws a `UserError` if the port can't be had. */
+/** Listens until SIGTERM, SIGINT or `close()`. Throws an `AuthorError` if the port can't be had. */
 export async function listen({ host, port }: Place, served: Served): Promise<Serving> {
   const server = createServer(getRequestListener(served.fetch, { overrideGlobalObjects: false }));
   // A large seed may take longer to arrive than Node allows a request.

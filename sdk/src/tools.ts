@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { DEFAULT_ROLE, HIDDEN_META_KEY, issuesText, UserError } from "@agent-env/protocol";
+import { DEFAULT_ROLE, HIDDEN_META_KEY, issuesText } from "@agent-env/protocol";
 import { z } from "zod";
 import { AgentEnvError, codedText, thrownText } from "./agent-env-error.ts";
+import { AuthorError } from "./author-error.ts";
 import { whileSpeaking } from "./call-client.ts";
 import { type ClientLine, MissingCapability } from "./client-line.ts";
 import { type Caller, type ToolContext, withContext } from "./context.ts";
 import { checkHandler } from "./handlers.ts";
 import { type JsonSchema, toolSchema } from "./json-schema.ts";
+import { checkOptions, type OptionNames } from "./options.ts";
 import { servedName } from "./served-name.ts";
 import type { ToolAccess } from "./tool-access.ts";
 import { errorResult, plainResult, structuredResult, ToolResult, type ToolResultBody } from "./tool-result.ts";
@@ -37,6 +39,24 @@ export type ToolDefinition<Input extends z.ZodRawShape = NoInput, Output extends
   readonly run: (args: z.output<z.ZodObject<Input>>, context: ToolContext) => Returned<z.input<Output>>;
 };
 type Returned<T> = T | ToolResult | Promise<T | ToolResult>;
+
+const TOOL_OPTIONS: OptionNames<ToolDefinition> = {
+  title: true,
+  description: true,
+  input: true,
+  output: true,
+  annotations: true,
+  meta: true,
+  hiddenByDefault: true,
+  run: true,
+};
+const ANNOTATIONS: OptionNames<ToolAnnotations> = {
+  title: true,
+  readOnlyHint: true,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: true,
+};
 
 /** A tool as `tools/list` shows it. */
 export type ListedTool = {
@@ -82,17 +102,20 @@ export class Tools {
     this.#access = access;
   }
 
-  /** `{environment_name}` in the name becomes the environment's. Throws a `UserError` for a name that can't be served. */
+  /** `{environment_name}` in the name becomes the environment's. Throws an `AuthorError` for a name that can't be served. */
   add<Input extends z.ZodRawShape, Output extends z.ZodType>(named: string, definition: ToolDefinition<Input, Output>): void {
     const name = servedName("tool", named, this.#environment);
     if (this.#tools.has(name)) {
-      throw new UserError({
+      throw new AuthorError({
         what: `tool ${JSON.stringify(name)} is there twice`,
         why: "tools of an environment have distinct names",
         next: "rename one of them",
       });
     }
-    checkHandler(`tool ${JSON.stringify(name)}`, definition);
+    const what = `tool ${JSON.stringify(name)}`;
+    checkOptions(what, definition, TOOL_OPTIONS);
+    checkOptions(`${what}, annotations`, definition.annotations ?? {}, ANNOTATIONS);
+    checkHandler(what, definition);
     this.#tools.set(name, { listed: listedTool(name, definition), call: callOf(definition) });
   }
 
@@ -101,7 +124,7 @@ export class Tools {
     const name = servedName("tool", named, this.#environment);
     const tool = this.#tools.get(name);
     if (tool === undefined) {
-      throw new UserError({
+      throw new AuthorError({
         what: `tool ${JSON.stringify(name)} can't be described`,
         why:
           this.size === 0
@@ -115,7 +138,7 @@ export class Tools {
 
   onCall(hook: OnToolCall): void {
     if (this.#hook !== undefined) {
-      throw new UserError({
+      throw new AuthorError({
         what: "onToolCall is set already",
         why: "an environment has one hook, so that it is plain which answers",
         next: "do both in one function",

@@ -1,4 +1,4 @@
-import { UserError } from "@agent-env/protocol";
+import { AuthorError } from "./author-error.ts";
 
 /** The variables that a template's text names, each a text. `{+path}` may hold slashes, `{id}` not. */
 export type Variables<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
@@ -13,7 +13,7 @@ const NAME = /^\+?[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
  * The variables of a URI template, and what reads URIs of it: `{name}` and `{+name}` of RFC 6570, which is what can be read
- * back without doubt. Throws a `UserError` for other expressions, and for a template without any.
+ * back without doubt. Throws an `AuthorError` for other expressions, and for a template without any.
  */
 export function uriTemplate(template: string): { readonly names: readonly string[]; readonly read: UriReader } {
   const names: string[] = [];
@@ -44,8 +44,8 @@ function variablesOf(names: readonly string[], match: RegExpExecArray | null): R
 
 const bare = (name: string): string => name.replace(/^\+/, "");
 
-function unreadable(template: string): UserError {
-  return new UserError({
+function unreadable(template: string): AuthorError {
+  return new AuthorError({
     what: `resource template ${JSON.stringify(template)} can't be read`,
     why: "a template is a URI with a scheme, and at least one {name} or {+name}, each name once",
     next: 'write for example "items://{id}/history"',

@@ -1,7 +1,7 @@
-import { UserError } from "@agent-env/protocol";
 import type { Context } from "hono";
 import { html } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
+import { AuthorError } from "./author-error.ts";
 import type { CardDeclaration } from "./card.ts";
 import { SessionCookie } from "./cookies.ts";
 import { Environment } from "./environment.ts";
@@ -33,7 +33,7 @@ export class WebsiteEnvironment extends Environment {
     const what = `page ${JSON.stringify(path)}`;
     this.refuseTaken(what, path, [HEALTH_PATH]);
     if (this.#pages.has(path)) {
-      throw new UserError({ what: `${what} is there twice`, why: "a path shows one page", next: "give one of them another path" });
+      throw new AuthorError({ what: `${what} is there twice`, why: "a path shows one page", next: "give one of them another path" });
     }
     this.#pages.add(path);
     this.app.get(path, async (c) => {

@@ -10,6 +10,7 @@ export * from "./json.ts";
 export * from "./jsonrpc.ts";
 export * from "./mcp.ts";
 export * from "./names.ts";
+export * from "./near-name.ts";
 export * from "./paths.ts";
 export * from "./problem-codes.ts";
 export * from "./records.ts";

@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
 import { probably, unknownKeys } from "./unknown-names.ts";
 
-const KNOWN = ["image", "environment_name", "env_provider_type", "deploy_env", "id"];
+const KNOWN = ["type", "image", "environment_name", "env_provider_type", "deploy_env", "id"];
 
 const cases: [string, string][] = [
   ["imgae", ' (probably "image")'],
   ["images", ' (probably "image")'],
+  ["imag", ' (probably "image")'],
   ["IMAGE", ' (probably "image")'],
   ["enviroment_nam", ' (probably "environment_name")'],
   ["deploy_evn", ' (probably "deploy_env")'],
   ["envprovidertype", ' (probably "env_provider_type")'],
+  ["typ", ' (probably "type")'],
   ["env_name", ""],
   ["i", ""],
   ["ids", ""],

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { UserError } from "@agent-env/protocol";
+import { AuthorError } from "../author-error.ts";
 
 /** What this SDK takes from the MCP packages. They are optional peers: a site without tools runs without them. */
 export type McpPackages = {
@@ -31,7 +31,7 @@ export function requireMcpPackages(what: string): void {
   const { resolve } = createRequire(import.meta.url);
   const missing = PACKAGES.filter(([, specifier]) => !resolves(resolve, specifier)).map(([name]) => name);
   if (missing.length === 0) return;
-  throw new UserError({
+  throw new AuthorError({
     what: `${what} needs ${listed(missing)}`,
     why: "tools and resources are served by the MCP packages, which are not installed",
     next: `npm install ${missing.join(" ")}`,
