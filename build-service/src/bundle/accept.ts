@@ -28,12 +28,7 @@ export function acceptContext(options: {
   }
 
   function accepted(): Fields {
-    const known = Object.keys(type.tomlKeys);
-    const others = Object.keys(config).filter((key) => !known.includes(key));
-    const stored = type.kind === "artifact" ? others.filter((key) => insteadOfStoredName(key) !== undefined) : [];
-    for (const key of stored) problem("environment", `${key}: is how the store calls it: write ${insteadOfStoredName(key)}`);
-    const unknown = others.filter((key) => !stored.includes(key));
-    if (unknown.length > 0) problem("unknown-key", unknownKeys(unknown, type.type, [...known, "type", "id"]));
+    problems.push(...keyProblems(entity));
     const fields: Record<string, FieldValue> = {};
     for (const [key, kind] of Object.entries(type.tomlKeys)) {
       const value = config[key];
@@ -122,6 +117,25 @@ export function acceptContext(options: {
     },
     problem,
   };
+}
+
+/** Keys of an entity's toml that its type doesn't take, whatever else is wrong with it. */
+export function keyProblems({ entry, type, config }: ResolvedEntity): Problem[] {
+  const path = shownText(tomlPath(entry));
+  const known = Object.keys(type.tomlKeys);
+  const others = Object.keys(config).filter((key) => !known.includes(key));
+  const stored = type.kind === "artifact" ? others.filter((key) => insteadOfStoredName(key) !== undefined) : [];
+  const unknown = others.filter((key) => !stored.includes(key));
+  return [
+    ...stored.map((key) => ({
+      code: "environment" as const,
+      path,
+      message: `${key}: is how the store calls it: write ${insteadOfStoredName(key)}`,
+    })),
+    ...(unknown.length === 0
+      ? []
+      : [{ code: "unknown-key" as const, path, message: shownText(unknownKeys(unknown, type.type, [...known, "type", "id"])) }]),
+  ];
 }
 
 const EXPECTED: Readonly<Record<KeyKind, string>> = {

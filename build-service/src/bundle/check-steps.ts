@@ -1,40 +1,45 @@
 import type { Problem } from "@agent-env/protocol";
-import { everyStepProblems, retryFrom } from "../run/steps/every-step.ts";
+import { COMMON_FIELDS, everyStepProblems, retryFrom } from "../run/steps/every-step.ts";
+import type { StepType } from "../run/steps/step.ts";
 import { type Registry, stepType } from "../types/registry.ts";
 import { type Step, stepPath, type TaskEntry } from "./bundle.ts";
 import type { Warning } from "./checked.ts";
 import type { ResolvedTask } from "./resolved.ts";
 import { listed, shownText, shownValue } from "./shown.ts";
 import { dependencies, stepsBefore } from "./step-order.ts";
+import { probably } from "./unknown-names.ts";
+
+type Said = { readonly problems: readonly Problem[]; readonly warnings: readonly Warning[] };
 
 /** What is wrong with a task beyond its references: its steps as their types read them, and how they hang together. */
-export function checkTask(
-  { entry, steps }: ResolvedTask,
-  registry: Registry,
-): {
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Warning[];
-} {
-  const problems = steps.flatMap((step) => stepProblems(entry, step, registry));
-  const warnings = steps.flatMap((step) => stepWarnings(entry, step, registry));
-  return { problems: [...problems, ...taskProblems(entry, steps)], warnings };
+export function checkTask({ entry, steps }: ResolvedTask, registry: Registry): Said {
+  const said = steps.map((step) => checkStep(entry, step, registry));
+  return {
+    problems: [...said.flatMap(({ problems }) => problems), ...taskProblems(entry, steps)],
+    warnings: said.flatMap(({ warnings }) => warnings),
+  };
 }
 
-function stepWarnings(entry: TaskEntry, step: Step, registry: Registry): Warning[] {
+/** A field that nobody knows is a warning, but beside a problem it is part of it: it may be what is missing, written wrongly. */
+function checkStep(entry: TaskEntry, step: Step, registry: Registry): Said {
   const type = stepType(registry, step.type);
   const path = shownText(stepPath(entry, step));
-  const unknown = type?.unknownFields(step) ?? [];
+  const wrong = [...(type?.problems(step) ?? []), ...everyStepProblems(step)];
+  const unknown = unknownFields(type, step);
   const idle = type?.idleFields(step) ?? [];
-  return [
-    ...(unknown.length === 0 ? [] : [{ path, message: `${step.type} has no ${listed(unknown)}: not used, and not written` }]),
-    ...(idle.length === 0 ? [] : [{ path, message: `${step.type} makes no use of ${listed(idle)} yet: only written` }]),
-  ];
+  const warnings = idle.length === 0 ? [] : [`${step.type} makes no use of ${listed(idle)} yet: only written`];
+  const isRefused = wrong.length > 0;
+  return {
+    problems: (isRefused ? [...wrong, ...unknown] : []).map((message) => ({ code: "bad-step", path, message })),
+    warnings: (isRefused ? warnings : [...unknown, ...warnings]).map((message) => ({ path, message })),
+  };
 }
 
-function stepProblems(entry: TaskEntry, step: Step, registry: Registry): Problem[] {
-  const path = shownText(stepPath(entry, step));
-  const reasons = [...(stepType(registry, step.type)?.problems(step) ?? []), ...everyStepProblems(step)];
-  return reasons.map((message) => ({ code: "bad-step", path, message }));
+function unknownFields(type: StepType | undefined, step: Step): string[] {
+  const unknown = type?.unknownFields(step) ?? [];
+  if (type === undefined || unknown.length === 0) return [];
+  const near = probably(unknown, [...Object.keys(type.fields.shape), ...COMMON_FIELDS]);
+  return [`${type.type} has no ${listed(unknown)}${near}: not used, and not written`];
 }
 
 function taskProblems(entry: TaskEntry, steps: readonly Step[]): Problem[] {

@@ -1,6 +1,6 @@
 import { derivedId, type Problem, sortedProblems } from "@agent-env/protocol";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
-import { acceptContext } from "./accept.ts";
+import { acceptContext, keyProblems } from "./accept.ts";
 import { type Bundle, stepPath } from "./bundle.ts";
 import { checkTask } from "./check-steps.ts";
 import { type Checked, type CheckedEntity, entityById, type Warning } from "./checked.ts";
@@ -18,8 +18,8 @@ import { writeUnits } from "./units.ts";
 import { writeOrder } from "./write-order.ts";
 
 /**
- * Everything that is wrong with a bundle and needs no store and no Docker (B7). Each stage reports all its problems, and
- * a stage that has any is the last one.
+ * Everything that is wrong with a bundle and needs no store and no Docker (B7). What can't be read hides the rest; all else is
+ * told at once.
  */
 export async function checkBundle(
   folder: string,
@@ -33,18 +33,24 @@ export async function checkBundle(
   const { bundle, problems } = parseBundle(folder, options.installed);
   if (bundle === null || problems.length > 0) return { bundle, problems, warnings: [] };
   const { entries } = resolveBundle(bundle, registry);
-  const resolveProblems = entries.flatMap((entry) => entry.problems);
-  if (resolveProblems.length > 0) return { bundle, problems: sortedProblems(resolveProblems), warnings: [] };
   const checked = await checkEntries(bundle, entries, registry);
   return { bundle, problems: checked.problems, warnings: [...checked.warnings, ...unusedLocks(bundle, entries)] };
 }
 
-/** Judges resolved entries, which have no problems so far: by their types, their folders, and against each other. */
+/**
+ * Judges resolved entries: by their types, their folders, and against each other. What of an entry can't be resolved is told
+ * together with what each says by itself; how they go together is then not judged.
+ */
 export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEntry[], registry: Registry): Promise<Checked> {
-  const problems: Problem[] = [];
+  const unresolved = entries.flatMap((entry) => entry.problems);
+  const problems = [...unresolved];
   const entities: CheckedEntity[] = [];
   for (const resolved of entries) {
     if (resolved.what !== "entity") continue;
+    if (resolved.problems.length > 0) {
+      problems.push(...keyProblems(resolved));
+      continue;
+    }
     const { entry } = resolved;
     const sources = entry.folder === "evals" ? null : entrySources(bundle.disk, entry);
     const { entity, problems: own } = await checkEntity({ resolved, sources, registry });
@@ -56,7 +62,7 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
   const foreign = entries.flatMap((entry) => foreignIds(entry.refs, bundle));
   problems.push(...steps.flatMap((found) => found.problems), ...foreign);
   const checked = { bundle, entities, tasks, warnings: steps.flatMap(({ warnings }) => warnings), problems: [] };
-  problems.push(...betweenEntries(checked, registry));
+  if (unresolved.length === 0) problems.push(...betweenEntries(checked, registry));
   return { ...checked, problems: sortedProblems(problems) };
 }
 

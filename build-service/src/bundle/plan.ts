@@ -81,7 +81,7 @@ export type PlanRequest = {
 
 /**
  * Reads a bundle and the store and says what a run would write, at which versions and why (4-bundle §7). Writes nothing.
- * A stage with problems is the last one: then `plan` is null and all its problems are there.
+ * Where there are problems `plan` is null. The store is read only when nothing is wrong without it.
  */
 export async function planBundle(request: PlanRequest): Promise<{ readonly plan: Plan | null; readonly problems: readonly Problem[] }> {
   const { folder, installed, selection, store: given, registry = BUILT_IN, platform = null } = request;
@@ -92,9 +92,9 @@ export async function planBundle(request: PlanRequest): Promise<{ readonly plan:
   if (bundle === null || problems.length > 0) return refused(problems);
   const resolved = resolveBundle(bundle, registry);
   const { reached, leftOut, problems: unselected } = selectEntries(bundle, resolved.entries, selection);
-  const resolveProblems = [...unselected, ...reached.flatMap((entry) => entry.problems)];
-  if (resolveProblems.length > 0) return refused(resolveProblems);
   const checked = await checkEntries(bundle, reached, registry);
+  const unresolved = reached.some((entry) => entry.problems.length > 0);
+  if (unselected.length > 0 || unresolved) return refused([...unselected, ...checked.problems]);
   const { keys: rebuild, problems: notBuilt } = rebuildKeys(checked, request.rebuild ?? []);
   if (checked.problems.length + notBuilt.length > 0) return refused([...checked.problems, ...notBuilt]);
   const view = await readStoreRefs(

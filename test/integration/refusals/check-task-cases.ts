@@ -20,6 +20,47 @@ export const CHECK_TASKS: readonly Refusal[] = [
     ],
   },
   {
+    name: "a field missing, and one nobody knows",
+    tree: { ...server("a"), ...steps({ id: "x", type: "deploy_env", env_idd: "a", colour: "red" }) },
+    lines: [
+      'bad-step tasks/t.json: step \'x\': deploy_env has no "env_idd" and "colour" (probably "env_id"): not used, and not written',
+      "bad-step tasks/t.json: step 'x': env_id is missing: it takes a string",
+    ],
+  },
+  {
+    name: "what is unresolved, and all else",
+    tree: {
+      ...server("a", `${named("a")}imgae = "x"\n`),
+      ...multi("m", 'mcp_server_envs = ["A"]\nnme = "x"\n'),
+      ...seed("data", 'typ = "environment"\nenvironment_name = "a"\n'),
+      ...steps(
+        deploy("x", { env_id: "A", depends_on: ["later"] }),
+        { id: "y", type: "load_artifact", env_id: "a", artifacts: [{ id: "data" }, { id: "<root>/gone" }] },
+        deploy("z", { cpu: "2" }),
+      ),
+    },
+    lines: [
+      'unknown-key artifacts/data: artifact.toml: unknown keys "typ" and "environment_name" (probably "type"): file takes description, type, id',
+      'unknown-key envs/a: env.toml: unknown key "imgae" (probably "image"): mcp_server takes image, environment_name, env_provider_type, type, id',
+      'unknown-key envs/m: env.toml: unknown key "nme" (probably "name"): multi takes mcp_server_envs, website_envs, name, env_provider_type, type, id',
+      'near-ref envs/m: mcp_server_envs[0]: "A" isn\'t in this bundle, but "a" is: names are case-sensitive',
+      'depends-on tasks/t.json: step \'x\': depends_on: "later" is no step of this task: its steps are "x", "y" and "z"',
+      'near-ref tasks/t.json: step \'x\': env_id: "A" isn\'t in this bundle, but "a" is: names are case-sensitive',
+      "wrong-kind tasks/t.json: step 'y': artifacts[0].id: \"data\" is this bundle's artifact of type file (artifacts/data), and the field takes an artifact of type environment or environment_universe",
+      "foreign-id tasks/t.json: step 'y': artifacts[1].id: \"<root>/gone\" is an id of this bundle, which has no such artifact",
+      "bad-step tasks/t.json: step 'z': cpu: expected a number, and found \"2\"",
+    ],
+    // The artifact is no data for an env, so no task reaches it.
+    run: [
+      'unknown-key envs/a: env.toml: unknown key "imgae" (probably "image"): mcp_server takes image, environment_name, env_provider_type, type, id',
+      'depends-on tasks/t.json: step \'x\': depends_on: "later" is no step of this task: its steps are "x", "y" and "z"',
+      'near-ref tasks/t.json: step \'x\': env_id: "A" isn\'t in this bundle, but "a" is: names are case-sensitive',
+      "wrong-kind tasks/t.json: step 'y': artifacts[0].id: \"data\" is this bundle's artifact of type file (artifacts/data), and the field takes an artifact of type environment or environment_universe",
+      "foreign-id tasks/t.json: step 'y': artifacts[1].id: \"<root>/gone\" is an id of this bundle, which has no such artifact",
+      "bad-step tasks/t.json: step 'z': cpu: expected a number, and found \"2\"",
+    ],
+  },
+  {
     name: "fields of a wrong kind",
     tree: {
       ...server("a"),
