@@ -172,6 +172,13 @@ describe("W5 what can't be checked is told, with exit code 2", () => {
     );
   });
 
+  test("a site's page, as a gateway shows it: the server behind it is named", async () => {
+    const url = await servedKiosk();
+    expect(await refused(`${url}/website/shop/`)).toBe(
+      `${url}/website/shop: a page of a site, as a gateway shows it to browsers\n  no card is below it: /.well-known/agent-env.json was answered with HTTP 404\n  Next: agent-env conformance ${url}/svc/shop\n`,
+    );
+  });
+
   test("two forms at once, and a seed that isn't there", async () => {
     expect(await refused("http://127.0.0.1:9", "--junit", "--seed", "/nonexistent/seed.json")).toBe(
       `--seed "/nonexistent/seed.json": can't be read\n  ENOENT: no such file or directory, open '/nonexistent/seed.json'\n  Next: name a file with data that the environment takes\n`,
@@ -179,6 +186,19 @@ describe("W5 what can't be checked is told, with exit code 2", () => {
     const { exitCode, out } = await cli.run("conformance", "http://127.0.0.1:9", "--json", "--junit");
     expect({ exitCode, ...JSON.parse(out) }).toMatchObject({ exitCode: 2, error: { what: "--json and --junit: only one of them" } });
   });
+});
+
+test("W5 what it waits for is said meanwhile, and an interruption of it ends what was begun", async () => {
+  const url = await servedKiosk({ answer: at("POST /agentenv", () => new Promise<Response>(() => {})) });
+  const checking = cli.start("conformance", url);
+  await checking.seen("waiting for data-");
+  checking.child.kill("SIGTERM");
+  const { exitCode, out, err } = await checking.ended;
+  expect({ exitCode, lastLines: err.split("\n").slice(-3) }).toEqual({
+    exitCode: 143,
+    lastLines: ["SIGTERM: ending what was begun (again to stop at once)", "interrupted by SIGTERM", ""],
+  });
+  expect(out.trimEnd().split("\n").at(-1)).toBe("data plane");
 });
 
 test("W5 docs/conformance.md lists every check", () => {

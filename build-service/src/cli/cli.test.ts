@@ -108,6 +108,14 @@ describe("bad input", () => {
     expect(err).toContain("Next: set AGENT_ENV_STATE_DIR to a folder that you can write");
   });
 
+  test.each(["nope", "@local/x"])("env stop %s: what never was can't be stopped", async (id) => {
+    expect(await cli.run("env", "stop", id)).toEqual({
+      exitCode: 1,
+      out: "",
+      err: `${id}: no such deployment\n  no deployment has this id or instance id\n  Next: agent-env env list --all\n`,
+    });
+  });
+
   test("--lock without --pull is refused, and so is a platform that is none", async () => {
     expect(await cli.run("run", "hello", "--lock")).toMatchObject({
       exitCode: 2,

@@ -10,7 +10,7 @@ export type ProcessIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /**
-   * Aborted by the first SIGINT or SIGTERM; its reason is an `Interrupted`. Who reads it takes them over, and has to end soon
+   * Aborted by the first SIGINT, SIGTERM or SIGHUP; its reason is an `Interrupted`. Who reads it takes them over, and has to end soon
    * after one: until then the system ends the process at once.
    */
   readonly signal: AbortSignal;

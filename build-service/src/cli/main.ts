@@ -7,7 +7,7 @@ import { interruption } from "./interrupt.ts";
  * a plugin has left open.
  */
 export async function main(argv: readonly string[]): Promise<void> {
-  endWithReader(process.stdout);
+  for (const stream of [process.stdout, process.stderr]) endWithReader(stream);
   const out = outputOf(process.stdout);
   const err = outputOf(process.stderr);
   if (argv.includes("--json")) sendStrayOutputToStderr();
@@ -30,10 +30,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exit(exitCode);
 }
 
-/** Whoever reads our output may stop early (`| head`): there is nobody left to tell, and that is no failure of ours. */
+/** What a write says once nobody reads any more: of a pipe (`| head`), and of a terminal that was closed. */
+const NO_READER = ["EPIPE", "EIO"];
+
+/** Whoever reads our output may stop early: there is nobody left to tell, and that is no failure of ours. */
 function endWithReader(stream: NodeJS.WriteStream): void {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    if (!NO_READER.includes(error.code ?? "")) throw error;
   });
 }
 

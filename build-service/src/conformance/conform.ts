@@ -32,6 +32,8 @@ export type ConformanceOptions = {
 
 export type ConformanceWatch = {
   subject(subject: Omit<ConformanceSubject, "checks" | "notes">): void;
+  /** A check begins, which may take its time. */
+  begins(check: Pick<ConformanceCheck, "id" | "group" | "title">): void;
   check(check: ConformanceCheck): void;
   note(note: string): void;
 };
@@ -74,6 +76,8 @@ async function checkedSubject(opened: Opened, options: ConformanceOptions): Prom
   const checks: ConformanceCheck[] = [];
   const trouble = new Trouble();
   for (const check of inOrder(asked.filter((one) => isAsked(one, options)))) {
+    const { id, group, title } = check;
+    options.watch?.begins({ id, group, title });
     const made = await madeCheck(check, trouble, options.signal);
     checks.push(made);
     options.watch?.check(made);

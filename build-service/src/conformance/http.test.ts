@@ -55,7 +55,7 @@ test("a server that says nothing, and one that says too much, is no answer", asy
       () => "an answer",
       (error: unknown) => (error instanceof NoAnswer ? error.message : error),
     );
-  expect(await reasonOf(silent, 100)).toBe("no answer in time");
+  expect(await reasonOf(silent, 100)).toBe("no answer within 0.1 s");
   expect(await reasonOf(endless)).toBe("HTTP 200 with more than 16777216 bytes");
 });
 

@@ -81,13 +81,15 @@ export class Http {
     const body = ask.body === undefined ? null : typeof ask.body === "string" ? ask.body : JSON.stringify(ask.body);
     const headers = { ...(body === null ? {} : { "content-type": "application/json" }), ...ask.headers };
     const sent: Sent = { method: ask.method ?? "GET", target, headers, body };
-    const signal = AbortSignal.any([this.signal, AbortSignal.timeout(ask.timeoutMs ?? ANSWER_MS)]);
+    const timeoutMs = ask.timeoutMs ?? ANSWER_MS;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([this.signal, timeout]);
     try {
       return await exchange(protocol === "https:" ? https : http, origin, { sent, more: this.#headers, signal, enough: ask.enough });
     } catch (error) {
       this.signal.throwIfAborted();
       if (error instanceof NoAnswer) throw error;
-      throw new NoAnswer(sent, failureReason(error));
+      throw new NoAnswer(sent, timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : failureReason(error));
     }
   }
 

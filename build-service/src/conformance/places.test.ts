@@ -1,7 +1,7 @@
 import { Card } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { mcpPlace } from "./mcp-reading.ts";
-import { serviceAddress, servicesOf } from "./services.ts";
+import { serviceAddress, serviceOfPage, servicesOf } from "./services.ts";
 
 const cardWith = (...urls: string[]) =>
   Card.parse({ name: "shop", capabilities: {}, additionalInterfaces: urls.map((url) => ({ url, transport: "mcp" })) });
@@ -35,6 +35,16 @@ test.each([
   ["https://h/", null],
 ])("%s is a server behind a gateway: %j", (base, address) => {
   expect(serviceAddress(base)).toEqual(address);
+});
+
+test.each([
+  ["http://h:1/website/shop", "http://h:1/svc/shop"],
+  ["https://h/d/x/website/shop/cart/website/y", "https://h/d/x/svc/shop"],
+  ["https://h/website", null],
+  ["https://h/svc/shop", null],
+  ["https://h/", null],
+])("%s is a page of what is checked at %j", (base, service) => {
+  expect(serviceOfPage(base)).toBe(service);
 });
 
 test("a gateway's servers are those whose data plane its card puts under /svc", () => {

@@ -12,6 +12,12 @@ export function servicesOf({ children_environments }: Card): Service[] {
   });
 }
 
+/** What is checked instead of a site's page at a gateway, `https://host/d/x/website/shop/cart`: `https://host/d/x/svc/shop`; null for any other. */
+export function serviceOfPage(base: string): string | null {
+  const match = /^(https?:\/\/[^/]+(?:\/.*?)?)\/website\/([^/]+)(?:\/|$)/.exec(base);
+  return match?.[1] === undefined || match[2] === undefined ? null : `${match[1]}/svc/${match[2]}`;
+}
+
 /** The gateway and the key in an address like `https://host/d/x/svc/shop`; null for any other. */
 export function serviceAddress(base: string): { readonly gateway: string; readonly key: string } | null {
   const match = /^(https?:\/\/[^/]+(?:\/.*)?)\/svc\/([^/]+)\/?$/.exec(base);

@@ -2,7 +2,7 @@ import { CARD_PATH, Card, type JsonObject, type Part, UserError } from "@agent-e
 import { objectIn } from "./card-answer-checks.ts";
 import type { CardAnswer, Subject, SubjectKind } from "./check.ts";
 import { Http, NoAnswer } from "./http.ts";
-import { serviceAddress } from "./services.ts";
+import { serviceAddress, serviceOfPage } from "./services.ts";
 
 /** What is said of one address before anything is checked. */
 export type Opened = {
@@ -20,6 +20,15 @@ export type OpenOptions = { readonly headers: Readonly<Record<string, string>>; 
 export async function openSubject(url: string, { headers, signal }: OpenOptions): Promise<Opened> {
   const http = new Http(url, headers, signal);
   const exchange = await cardAnswer(http);
+  const service = exchange.status === 200 && objectIn(exchange.text) !== null ? null : serviceOfPage(http.base);
+  if (service !== null) {
+    throw new UserError({
+      what: `${http.base}: a page of a site, as a gateway shows it to browsers`,
+      why: `no card is below it: ${CARD_PATH} was answered with HTTP ${exchange.status}`,
+      next: `agent-env conformance ${service}`,
+      exitCode: 2,
+    });
+  }
   if (exchange.status === 401 || exchange.status === 403) {
     throw new UserError({
       what: `${http.base}${CARD_PATH}: HTTP ${exchange.status}`,

@@ -12,6 +12,7 @@ import { mcpUrl } from "./gateway-answers.ts";
 import { findLeftoverThings, removeLeftovers } from "./gc.ts";
 import { draftRecord, expiry, minuteUtc, newIdentity, rfc3339 } from "./identity.ts";
 import { drawKey } from "./keys.ts";
+import { START_ALLOWANCE_S } from "./labels.ts";
 import { refusedOptions, refusedPlace } from "./options.ts";
 import { createRecord, updateRecord } from "./record.ts";
 import { sitePrefixes, withVerdicts } from "./site-prefixes.ts";
@@ -19,8 +20,6 @@ import { stopDeployment } from "./teardown.ts";
 import { authorization } from "./tokens.ts";
 import { mainService, waves } from "./topology.ts";
 
-/** The labels' expiry leaves this much for the start; once there is a record, its own expiry counts. */
-const START_ALLOWANCE_S = 1_800;
 /** For a step or a verifier: longer than any of them takes. */
 const OWN_TOKEN_S = 7_200;
 

@@ -1,19 +1,20 @@
 import type { DeploymentRecord } from "@agent-env/protocol";
-import type { Labelled } from "../providers/sandbox/provider.ts";
+import type { Labelled, SandboxProvider } from "../providers/sandbox/provider.ts";
 import type { Sandbox } from "../providers/sandbox/sandboxes.ts";
 import { runIsAlive } from "../store/run-lock.ts";
 import type { LeftUp } from "./deployment.ts";
-import { stateLabel } from "./labels.ts";
+import { drawnKeys, forgetKey } from "./keys.ts";
+import { START_ALLOWANCE_S, stateLabel } from "./labels.ts";
 import { deploymentOfId, listDeployments } from "./list.ts";
 import { closeRecord } from "./record.ts";
 import type { TeardownContext } from "./teardown.ts";
 
 /** Something with our labels that nobody needs any more, and why. */
 export type Leftover = {
-  readonly kind: LeftUp["kind"] | "record";
+  readonly kind: LeftUp["kind"] | "record" | "key";
   readonly name: string;
   readonly deploymentId: string;
-  /** Null: a record of which nothing is left on this machine. */
+  /** Null: a record or a private key, which lies in the store or the state folder. */
   readonly sandbox: string | null;
   readonly cause: "expired" | "stopped" | "owner-gone";
   /** For a person: `expired 2026-03-01T09:00:00Z`. */
@@ -35,11 +36,15 @@ export async function findLeftovers(context: GcContext, now = new Date()): Promi
   return (await survey(context, now)).found;
 }
 
-/** The same, and what is left over where it can't be looked for. */
-export async function survey(
-  context: GcContext,
-  now = new Date(),
-): Promise<{ readonly found: readonly Leftover[]; readonly outOfReach: readonly OutOfReach[] }> {
+export type Survey = {
+  readonly found: readonly Leftover[];
+  /** Private keys that nothing is signed with any more. */
+  readonly keys: readonly Leftover[];
+  readonly outOfReach: readonly OutOfReach[];
+};
+
+/** The same, the private keys of what has ended, and what is left over where it can't be looked for. */
+export async function survey(context: GcContext, now = new Date()): Promise<Survey> {
   const { things, deployments } = await labelled(context, context.plugins.sandboxes.all(), now);
   const whyNot = await unseen(context);
   const bare: Leftover[] = [];
@@ -54,7 +59,28 @@ export async function survey(
     if (sandbox !== null && why !== null) outOfReach.push({ ...verdict, deploymentId: id, sandbox, why });
     else bare.push({ ...verdict, kind: "record", name: id, deploymentId: id, sandbox: null });
   }
-  return { found: [...things, ...bare], outOfReach };
+  const found = [...things, ...bare];
+  return { found, keys: await leftoverKeys(context, { found, deployments, now }), outOfReach };
+}
+
+/** A deployment's key is needed while it is up, and before that while it starts. */
+async function leftoverKeys(
+  { store, stateDir }: GcContext,
+  { found, deployments, now }: { found: readonly Leftover[]; deployments: ReadonlySet<string>; now: Date },
+): Promise<Leftover[]> {
+  const verdictOf = async (id: string, drawnAt: Date): Promise<Verdict | null> => {
+    const goesWith = found.find(({ deploymentId }) => deploymentId === id);
+    if (goesWith !== undefined) return { cause: goesWith.cause, reason: goesWith.reason };
+    const record = await deploymentOfId(store, id, now);
+    if (record !== null) return record.status === "stopped" ? judgeRecord(record, stateDir) : null;
+    const mayStart = now.getTime() - drawnAt.getTime() < START_ALLOWANCE_S * 1000;
+    return deployments.has(id) || mayStart ? null : { cause: "stopped", reason: "it has no deployment" };
+  };
+  const judged = (await drawnKeys(stateDir)).map(async ({ deploymentId: id, drawnAt }): Promise<Leftover[]> => {
+    const verdict = await verdictOf(id, drawnAt);
+    return verdict === null ? [] : [{ ...verdict, kind: "key", name: id, deploymentId: id, sandbox: null }];
+  });
+  return (await Promise.all(judged)).flat();
 }
 
 /** Says why the sandbox of that name can't be looked into; null for one that can. */
@@ -94,14 +120,24 @@ async function labelled(
   return { things: [...things.values()], deployments };
 }
 
-/** Removes them and closes their records; gives what is still there. */
+/** Removes them, closes their records and forgets their keys; gives what is still there. */
 export async function removeLeftovers(found: readonly Leftover[], context: TeardownContext): Promise<LeftUp[]> {
   const left: LeftUp[] = [];
+  const stillUp = new Set<string>();
+  const removed = async (provider: SandboxProvider, id: string): Promise<LeftUp[]> => {
+    const leftUp = await provider.remove(id, context);
+    if (leftUp.length > 0) stillUp.add(id);
+    return leftUp;
+  };
   for (const { name, provider } of context.plugins.sandboxes.all()) {
     const ids = new Set(found.filter(({ sandbox }) => sandbox === name).map(({ deploymentId }) => deploymentId));
-    left.push(...(await Promise.all([...ids].map((id) => provider.remove(id, context)))).flat());
+    left.push(...(await Promise.all([...ids].map((id) => removed(provider, id)))).flat());
   }
-  for (const id of new Set(found.map(({ deploymentId }) => deploymentId))) await closeRecord(context.store, id);
+  const ended = new Set(found.map(({ deploymentId }) => deploymentId));
+  for (const id of ended) await closeRecord(context.store, id);
+  for (const { deploymentId: id } of await drawnKeys(context.stateDir)) {
+    if (ended.has(id) && !stillUp.has(id)) await forgetKey(context.stateDir, id);
+  }
   return left;
 }
 

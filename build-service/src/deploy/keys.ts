@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PublicKey, TOKEN_ALGORITHM } from "@agent-env/protocol";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
@@ -20,17 +20,33 @@ export async function drawKey(stateDir: string, deploymentId: string): Promise<P
 
 /** A deployment's private key; null where this state folder has none. */
 export async function readKey(stateDir: string, deploymentId: string): Promise<PrivateKey | null> {
-  try {
-    return PrivateKey.parse(JSON.parse(await readFile(keyFile(stateDir, deploymentId), "utf8")));
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await ifThere(readFile(keyFile(stateDir, deploymentId), "utf8"));
+  return text === null ? null : PrivateKey.parse(JSON.parse(text));
+}
+
+/** The deployments whose private keys lie in this state folder, and when each was drawn. */
+export async function drawnKeys(stateDir: string): Promise<{ readonly deploymentId: string; readonly drawnAt: Date }[]> {
+  const names = (await ifThere(readdir(keysFolder(stateDir)))) ?? [];
+  const drawn = names.map(async (name) => {
+    const deploymentId = /^([a-z0-9-]+)\.json$/.exec(name)?.[1];
+    const file = deploymentId === undefined ? null : await ifThere(stat(join(keysFolder(stateDir), name)));
+    return deploymentId === undefined || file === null ? [] : [{ deploymentId, drawnAt: file.mtime }];
+  });
+  return (await Promise.all(drawn)).flat();
 }
 
 /** Removes a deployment's private key. Fine when it is gone. */
 export async function forgetKey(stateDir: string, deploymentId: string): Promise<void> {
   await rm(keyFile(stateDir, deploymentId), { force: true });
+}
+
+async function ifThere<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
 }
 
 const keysFolder = (stateDir: string): string => join(stateDir, "keys");

@@ -12,6 +12,9 @@ export const LABELS = {
   state: "agent-env.state",
 } as const;
 
+/** How long a start may take. The labels' expiry leaves this much for it; once there is a record, its own expiry counts. */
+export const START_ALLOWANCE_S = 1_800;
+
 /** The labels of one deployment's things. */
 export function labelsOf(spec: SessionSpec, stateDir: string): Record<string, string> {
   return {

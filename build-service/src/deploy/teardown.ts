@@ -39,7 +39,8 @@ function providerOf(id: string, name: string, sandboxes: Sandboxes): SandboxProv
   });
 }
 
-async function holders(id: string, context: TeardownContext): Promise<SandboxProvider[]> {
+/** The providers that have anything of a deployment, by its labels. */
+export async function holders(id: string, context: Pick<TeardownContext, "stateDir" | "plugins">): Promise<SandboxProvider[]> {
   const found = await Promise.all(
     context.plugins.sandboxes.all().map(async ({ provider }) => {
       const things = await provider.labelled(context);

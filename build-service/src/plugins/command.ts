@@ -3,7 +3,7 @@ export type PluginCommandContext = {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by SIGINT and SIGTERM. A command that never reads it is ended by them at once. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP. A command that never reads it is ended by them at once. */
   readonly signal: AbortSignal;
   /** The plugin's own table, `[plugins."<package>"]`. */
   readonly settings: Readonly<Record<string, unknown>>;

@@ -18,7 +18,8 @@ export function lineOf(event: StageEvent): string | null {
     case "deploy":
       return event.phase === "probe" ? null : `${event.entry}: ${event.message}`;
     case "step":
-      return event.phase === "start" ? null : `${event.entry}: ${event.step}: ${event.message}`;
+      if (event.phase === "start") return null;
+      return `${event.entry}: ${event.step}: ${event.phase === "failed" ? "failed: " : ""}${event.message}`;
     case "score":
       return null; // its step's own line says it
     case "log":

@@ -29,7 +29,7 @@ import { Interrupted } from "./interrupted.ts";
 import { pooled } from "./pool.ts";
 import { type PreflightRequest, preflight } from "./preflight.ts";
 import { belowThreshold, keepResult, type RunResult, taskEntry } from "./result.ts";
-import { runTask, type TaskResult, type TaskServices, takeDown } from "./task-run.ts";
+import { runTask, type TaskServices, takeDown } from "./task-run.ts";
 
 export type RunRequest = {
   readonly bundle: FoundBundle;
@@ -46,11 +46,14 @@ export type RunRequest = {
   readonly images: ImageOptions;
   readonly concurrency: number;
   readonly minScore: number | null;
-  /** Called once with all that is up when the tasks have ended; they are taken down when it resolves. */
-  readonly keep: ((deployments: readonly Deployment[]) => Promise<void>) | null;
+  /** Called once when the tasks have ended and something is up; that is taken down when it resolves. */
+  readonly keep: ((kept: KeptUp) => Promise<void>) | null;
   readonly emit: Emit;
   readonly signal: AbortSignal;
 };
+
+/** What a run leaves up on purpose, and how its tasks ended. */
+export type KeptUp = { readonly tasks: RunResult["tasks"]; readonly deployments: readonly Deployment[] };
 
 /** What a run does about images beyond building what has changed. */
 export type ImageOptions = {
@@ -136,12 +139,13 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
     signal.throwIfAborted();
     const services = servicesOf(request, { plan, sandbox }, store, runId);
     const results = await pooled(plan.tasks, request.concurrency, (task) => runTask(task, services));
+    const tasks = results.map((result) => taskEntry(result, plan.versionOf("task", result.id)));
     const kept = results.flatMap((result) => result.kept);
     if (request.keep !== null && kept.length > 0) {
-      await request.keep(kept);
+      await request.keep({ tasks, deployments: kept });
       await takeDown(kept, emit);
     }
-    const result = resultOf({ request, plan, results, runId, startedAt });
+    const result = resultOf({ request, plan, tasks, runId, startedAt });
     return { result, path: keepResult(stateDir, result) };
   } finally {
     await held.release();
@@ -245,9 +249,9 @@ async function entity(store: Store, kind: Kind, id: string, version: number): Pr
   });
 }
 
-function resultOf(run: { request: RunRequest; plan: Plan; results: readonly TaskResult[]; runId: string; startedAt: Date }): RunResult {
-  const { request, plan, runId, startedAt } = run;
-  const tasks = run.results.map((result) => taskEntry(result, plan.versionOf("task", result.id)));
+type Ended = { readonly request: RunRequest; readonly plan: Plan; readonly tasks: RunResult["tasks"]; runId: string; startedAt: Date };
+
+function resultOf({ request, plan, tasks, runId, startedAt }: Ended): RunResult {
   const passed = new Set(tasks.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));
   const evals = plan.evals.map((entry) => ({
     path: entry.path,
@@ -268,10 +272,10 @@ function resultOf(run: { request: RunRequest; plan: Plan; results: readonly Task
   };
 }
 
-/** 5-run §11.1. A run that is kept up ends by Ctrl-C, as it was asked to. */
+/** 5-run §11.1. A run that is kept up ends by Ctrl-C, as it was asked to; a closed terminal asks for nothing. */
 function exitCode({ signal, keep, minScore }: RunRequest, tasks: RunResult["tasks"]): number {
   const { reason } = signal;
-  if (keep === null && reason instanceof Interrupted) return reason.exitCode;
+  if (reason instanceof Interrupted && (keep === null || reason.signal === "SIGHUP")) return reason.exitCode;
   const isFailed = tasks.some(({ outcome, left_up }) => outcome === "failed" || outcome === "cancelled" || left_up.length > 0);
   return isFailed || (minScore !== null && belowThreshold(tasks, minScore).length > 0) ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { CARD_PATH, Card, type EnvironmentRecord, FileRecord, UserError } from "@agent-env/protocol";
+import { CARD_PATH, Card, type EnvironmentRecord, FileRecord, METHOD_NOT_FOUND, UserError } from "@agent-env/protocol";
 import { z } from "zod";
 import type { Deployment } from "../deploy/deployment.ts";
 import { readFileBlob } from "../store/blobs.ts";
@@ -28,19 +28,29 @@ export async function loadSeed(deployment: Deployment, seed: EnvironmentRecord, 
 
   const timeoutMs = 1000 * Math.min(LONGEST_TIMEOUT_S, BASE_TIMEOUT_S + (SECONDS_PER_GB * file.size) / 1e9);
   const sending = { timeoutMs, signal: context.signal, headers: await deployment.authorization("orchestrator") };
-  await call(url, "data/reset", {}, sending);
-  await call(url, "data/add", { parts: [part] }, sending);
+  const about = { server: JSON.stringify(seed.environment_name), artifact: `${seed.id} (${file.filename})`, url, sending };
+  await call("data/reset", {}, about);
+  await call("data/add", { parts: [part] }, about);
 }
 
-async function call(url: string, method: string, params: unknown, sending: Parameters<typeof postJson>[2]): Promise<void> {
+type About = {
+  readonly server: string;
+  readonly artifact: string;
+  readonly url: string;
+  readonly sending: Parameters<typeof postJson>[2];
+};
+
+async function call(method: string, params: unknown, { server, artifact, url, sending }: About): Promise<void> {
   const answer = await postJson(url, { jsonrpc: "2.0", id: 1, method, params }, sending);
   const { error } = RpcAnswer.parse(answer);
   if (error === null || error === undefined) return;
-  throw new UserError({
-    what: `${url}: ${method} was answered with an error: ${error.message} (${error.code})`,
-    why: "the server could not take the data",
-    next: "look at the data's form, and at the server's log",
-  });
+  const why = `${url}: ${method} was answered with an error: ${error.message} (${error.code})`;
+  if (error.code === METHOD_NOT_FOUND) {
+    const next = "leave it out, or give the env data: its server answers data/reset and data/add";
+    throw new UserError({ what: `${artifact}: ${server} holds no data, and so takes no seed`, why, next });
+  }
+  const next = `look at the form of ${artifact}, and at the server's log`;
+  throw new UserError({ what: `${artifact}: ${server} could not take this data`, why, next });
 }
 
 /** Where the server named `name` takes its data: the card of that name among the environment's children (3-wire §card). */

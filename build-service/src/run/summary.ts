@@ -10,7 +10,7 @@ export function summaryText(result: RunResult, shownPath: string): string {
   const leftUp = tasks.flatMap((task) => task.left_up);
   return [
     "",
-    ...tasks.flatMap(taskLines),
+    tasksText(tasks),
     ...result.evals.map((entry) => `${entry.path}: ${entry.passed} of ${entry.tasks} passed`),
     ...(result.threshold === null ? [] : belowThreshold(tasks, result.threshold)),
     ...(leftUp.length === 0
@@ -18,6 +18,11 @@ export function summaryText(result: RunResult, shownPath: string): string {
       : ["still up: agent-env gc removes it", ...leftUp.map(({ kind, name, reason }) => `  ${kind} ${name}: ${reason}`)]),
     `${passed} of ${tasks.length} tasks passed in ${seconds} s (${shownPath})`,
   ].join("\n");
+}
+
+/** A line a task, and below it what of it failed and why. */
+export function tasksText(tasks: RunResult["tasks"]): string {
+  return tasks.flatMap(taskLines).join("\n");
 }
 
 function taskLines(task: RunResult["tasks"][number]): string[] {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import type { StageEvent } from "../report/events.ts";
+import { lineOf } from "../report/lines.ts";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { stepOf } from "./steps/step.ts";
 import { type PlannedStep, runTask, type TaskServices } from "./task-run.ts";
@@ -22,12 +24,15 @@ const note = (type: string, failsTask: boolean) =>
   });
 const registry: Registry = { ...BUILT_IN, steps: [note("strict", true), note("lenient", false)] };
 
+const said: StageEvent[] = [];
+
 async function run(steps: readonly PlannedStep[]): Promise<{ ran: string[]; outcome: string; failed: string[] }> {
   ran.length = 0;
+  said.length = 0;
   const services: TaskServices = {
     registry,
     store: memoryStore(),
-    emit: () => {},
+    emit: (event) => said.push(event),
     signal: new AbortController().signal,
     verifiers: { python: "python3", timeout_s: 1, memory_mb: 64 },
     deploy: () => Promise.reject(new Error("this test deploys nothing")),
@@ -46,6 +51,16 @@ describe("a step that fails", () => {
 
   test("of a type whose failure doesn't fail the task lets what depends on it run, and the task has failed all the same", async () => {
     expect(await run([{ id: "a", type: "lenient", fails: true }, then])).toEqual({ ran: ["a", "then"], outcome: "failed", failed: ["a"] });
+  });
+
+  test("is told of as it fails, for a person in a line", async () => {
+    await run([{ id: "a", type: "strict", fails: true }, then]);
+    const entry = "tasks/t.json";
+    expect(said).toEqual([
+      { kind: "step", entry, step: "a", phase: "start", message: "strict" },
+      { kind: "step", entry, step: "a", phase: "failed", message: "a was told to fail" },
+    ]);
+    expect(said.map(lineOf)).toEqual([null, "tasks/t.json: a: failed: a was told to fail"]);
   });
 
   test("does what it says itself, whatever its type", async () => {

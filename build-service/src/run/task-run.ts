@@ -64,9 +64,15 @@ export async function runTask(task: PlannedTask, services: TaskServices): Promis
         },
       };
       services.emit({ kind: "step", entry: task.path, step: step.id, phase: "start", message: step.raw.type });
-      const message = await type.run(step.raw, context);
-      services.emit({ kind: "step", entry: task.path, step: step.id, phase: "done", message });
-      return message;
+      try {
+        const message = await type.run(step.raw, context);
+        services.emit({ kind: "step", entry: task.path, step: step.id, phase: "done", message });
+        return message;
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        services.emit({ kind: "step", entry: task.path, step: step.id, phase: "failed", message });
+        throw error;
+      }
     },
     services.signal,
   );

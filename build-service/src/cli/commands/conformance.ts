@@ -35,14 +35,15 @@ export const conformanceCommand: AddCommand = (parent, io, end) => {
     .action(async (url: string, options: Options) => {
       const address = addressOf(url);
       if (options.json && options.junit) throw twoForms();
+      const watch = options.json || options.junit ? null : printing(io, options, address);
       const report = await checkConformance(address, {
         level: options.level,
         readOnly: options.readOnly === true,
         seed: options.seed === undefined ? null : seedIn(resolve(io.cwd, options.seed)),
         headers: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
         signal: io.signal,
-        ...(options.json || options.junit ? {} : { watch: printing(io, options) }),
-      });
+        ...(watch === null ? {} : { watch }),
+      }).finally(() => watch?.end());
       if (options.json) io.out.write(`${JSON.stringify(report, null, 2)}\n`);
       else if (options.junit) io.out.write(junitXml(report));
       else io.out.write(`${summaryLine(report)}\n`);
@@ -50,10 +51,25 @@ export const conformanceCommand: AddCommand = (parent, io, end) => {
     });
 };
 
-/** Prints each check when it has been made. */
-function printing(io: Io, { readOnly }: Options): ConformanceWatch {
+/** What takes longer is said to be waited for. */
+const SAY_EVERY_MS = 10_000;
+
+/** Prints each check when it has been made, and before that what is waited for. `end` when nothing is any more. */
+function printing(io: Io, { readOnly }: Options, url: string): ConformanceWatch & { end(): void } {
   let group = "";
+  let saying = waitingFor(`${url}: its card`);
+  function waitingFor(what: string): NodeJS.Timeout {
+    const since = performance.now();
+    return setInterval(() => {
+      io.err.write(`waiting for ${printable(what)} (${Math.round((performance.now() - since) / 1000)} s)\n`);
+    }, SAY_EVERY_MS);
+  }
+  function nowFor(what: string): void {
+    clearInterval(saying);
+    saying = waitingFor(what);
+  }
   return {
+    end: () => clearInterval(saying),
     subject(subject) {
       group = "";
       io.out.write(`${subjectLine(subject)}\n`);
@@ -61,9 +77,13 @@ function printing(io: Io, { readOnly }: Options): ConformanceWatch {
         io.out.write("what data it holds is reset, and loaded again from what data/get gives; --read-only leaves it alone\n");
       }
     },
-    check(check) {
+    begins(check) {
       if (check.group !== group) io.out.write(`${check.group}\n`);
       group = check.group;
+      nowFor(`${check.id}: ${check.title}`);
+    },
+    check(check) {
+      nowFor(`what comes after ${check.id}`);
       io.out.write(`${checkLines(check)}\n`);
     },
     note: (note) => io.out.write(`note: ${printable(note)}\n`),

@@ -3,7 +3,7 @@ import { deployOnChain } from "../../deploy/deploy-chain.ts";
 import { loadDeployableEnv } from "../../deploy/env.ts";
 import { getDeployment, listDeployments } from "../../deploy/list.ts";
 import { releaseDeployment } from "../../deploy/record.ts";
-import { stopDeployment } from "../../deploy/teardown.ts";
+import { holders, stopDeployment } from "../../deploy/teardown.ts";
 import { chooseSandbox, SANDBOX_HELP } from "../../run/choose-sandbox.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
 import { openStore, recordsSetting } from "../../store/open.ts";
@@ -80,13 +80,15 @@ export const envCommand: AddCommand = (parent, io, end) => {
       const reporter = progressFor(io, options);
       try {
         const known = await getDeployment(store, id);
-        if (known === null)
+        if (known === null) {
+          if ((await holders(id, { stateDir, plugins })).length === 0) throw unknownDeployment(id);
           reporter.emit({
             kind: "log",
             entry: id,
             level: "warning",
             message: "no deployment has this id; what carries its label is removed",
           });
+        }
         const { leftUp } = await stopDeployment(known?.deployment_id ?? id, { store, stateDir, emit: reporter.emit, plugins });
         reporter.close();
         const text =

@@ -8,7 +8,7 @@ import { printDocument, progressFor } from "../io.ts";
 export const gcCommand: AddCommand = (parent, io, end) => {
   parent
     .command("gc")
-    .description("remove containers, networks, processes and folders of ours that are expired or whose run has ended")
+    .description("remove containers, networks, processes, folders and keys of ours that are expired or whose run has ended")
     .option("--dry-run", "list them only")
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
       const stateDir = stateDirOf(io.env);
@@ -16,7 +16,8 @@ export const gcCommand: AddCommand = (parent, io, end) => {
       const reporter = progressFor(io, options);
       try {
         const context = { store, stateDir, emit: reporter.emit, plugins: await io.loadedPlugins() };
-        const { found, outOfReach } = await survey(context);
+        const { keys, outOfReach, ...surveyed } = await survey(context);
+        const found = [...surveyed.found, ...keys];
         const left = options.dryRun ? [] : await removeLeftovers(found, context);
         reporter.close();
         const lines = [

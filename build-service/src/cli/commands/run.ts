@@ -2,7 +2,6 @@ import { relative } from "node:path";
 import { Refused, UserError } from "@agent-env/protocol";
 import { type Command, Option } from "commander";
 import type { Settings } from "../../config/settings.ts";
-import type { Deployment } from "../../deploy/deployment.ts";
 import { gatewaySettings } from "../../deploy/gateway-settings.ts";
 import { platformOf } from "../../images/platform.ts";
 import { gatewayToWrite } from "../../infra/gateway-image.ts";
@@ -11,9 +10,9 @@ import { SANDBOX_HELP } from "../../run/choose-sandbox.ts";
 import { dryRunResult, dryRunText, setUpLines } from "../../run/dry-run.ts";
 import { basesToFetch } from "../../run/fetch-bases.ts";
 import { findBundle, installedBundles } from "../../run/find-bundle.ts";
-import { planRun, type RunRequest, runBundle } from "../../run/run.ts";
+import { type KeptUp, planRun, type RunRequest, runBundle } from "../../run/run.ts";
 import { stateDirOf } from "../../run/state-dir.ts";
-import { summaryText } from "../../run/summary.ts";
+import { summaryText, tasksText } from "../../run/summary.ts";
 import { openStore, recordsSetting } from "../../store/open.ts";
 import type { AddCommand } from "../cli.ts";
 import { failureLine } from "../failure.ts";
@@ -109,7 +108,7 @@ async function requestOf(asked: string, options: RunOptions, io: Io, emit: Emit)
     images: imageOptions(options, settings),
     concurrency: options.concurrency ?? settings.run().concurrency,
     minScore: options.minScore ?? null,
-    keep: options.keep ? (deployments) => showKept(deployments, io) : null,
+    keep: options.keep ? (kept) => showKept(kept, options, io) : null,
     emit,
     // Read only by what has something to take down: what plans is ended at once.
     get signal() {
@@ -173,14 +172,22 @@ function shownPath(cwd: string, path: string): string {
   return fromHere.startsWith("..") ? path : fromHere;
 }
 
-/** Prints where everything is, and waits for Ctrl-C. */
-async function showKept(deployments: readonly Deployment[], io: Io): Promise<void> {
-  const rows = deployments.flatMap(({ record }) => [
-    [record.env_id ?? "", record.deployment_id ?? "", `until ${record.expires_at_utc ?? ""}`],
-    ["  MCP", record.mcp_url ?? "", ""],
-    ...Object.entries(record.website_frontend_urls).map(([site, url]) => [`  site ${site}`, url, ""]),
-  ]);
-  io.out.write(`\n${columns(rows)}\nEverything stays up until Ctrl-C.\n`);
+/** Prints how the tasks ended and where everything is, and waits for Ctrl-C. */
+async function showKept({ tasks, deployments }: KeptUp, options: RunOptions, io: Io): Promise<void> {
+  const records = deployments.map(({ record }) => record);
+  if (options.json) {
+    const addresses = records.map(({ env_id, deployment_id, mcp_url, website_frontend_urls, expires_at_utc }) => {
+      return { env_id, deployment_id, mcp_url, website_frontend_urls, expires_at_utc };
+    });
+    io.out.write(`${JSON.stringify({ at: new Date().toISOString(), kind: "kept", tasks, deployments: addresses })}\n`);
+  } else {
+    const rows = records.flatMap((record) => [
+      [record.env_id ?? "", record.deployment_id ?? "", `until ${record.expires_at_utc ?? ""}`],
+      ["  MCP", record.mcp_url ?? "", ""],
+      ...Object.entries(record.website_frontend_urls).map(([site, url]) => [`  site ${site}`, url, ""]),
+    ]);
+    io.out.write(`\n${tasksText(tasks)}\n\n${columns(rows)}\nEverything stays up until Ctrl-C.\n`);
+  }
   if (io.signal.aborted) return;
   await new Promise((resolve) => io.signal.addEventListener("abort", resolve, { once: true }));
 }
