@@ -16,8 +16,12 @@ export function checkTask({ entry, steps }: ResolvedTask, registry: Registry): S
   const said = steps.map((step) => checkStep(entry, step, registry));
   return {
     problems: [...said.flatMap(({ problems }) => problems), ...taskProblems(entry, steps)],
-    warnings: said.flatMap(({ warnings }) => warnings),
+    warnings: [...said.flatMap(({ warnings }) => warnings), ...(steps.length === 0 ? [emptyTask(entry)] : [])],
   };
+}
+
+function emptyTask(entry: TaskEntry): Warning {
+  return { path: shownText(entry.path), message: "has no step: a run of it does nothing" };
 }
 
 /** A field that nobody knows is a warning, but beside a problem it is part of it: it may be what is missing, written wrongly. */

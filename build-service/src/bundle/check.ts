@@ -6,7 +6,6 @@ import { checkTask } from "./check-steps.ts";
 import { type Checked, type CheckedEntity, entityById, type Warning } from "./checked.ts";
 import { type EntrySources, entrySources } from "./entry-sources.ts";
 import type { InstalledBundle } from "./id-root.ts";
-import { unusedLocks } from "./lock-file.ts";
 import type { Target } from "./lookup.ts";
 import { parseBundle } from "./parse.ts";
 import { resolveBundle } from "./resolve.ts";
@@ -14,7 +13,9 @@ import { type ResolvedEntity, type ResolvedEntry, type ResolvedRef, type Resolve
 import { seedProblems } from "./seeds.ts";
 import { deployProblems } from "./servers.ts";
 import { shownText } from "./shown.ts";
+import { type StoreName, storeNames } from "./store-names.ts";
 import { writeUnits } from "./units.ts";
+import { bundleWarnings, emptyDockerfiles } from "./warnings.ts";
 import { writeOrder } from "./write-order.ts";
 
 /**
@@ -28,13 +29,19 @@ export async function checkBundle(
   readonly bundle: Bundle | null;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Warning[];
+  readonly storeNames: readonly StoreName[];
 }> {
   const { registry = BUILT_IN } = options;
   const { bundle, problems } = parseBundle(folder, options.installed);
-  if (bundle === null || problems.length > 0) return { bundle, problems, warnings: [] };
+  if (bundle === null || problems.length > 0) return { bundle, problems, warnings: [], storeNames: [] };
   const { entries } = resolveBundle(bundle, registry);
   const checked = await checkEntries(bundle, entries, registry);
-  return { bundle, problems: checked.problems, warnings: [...checked.warnings, ...unusedLocks(bundle, entries)] };
+  return {
+    bundle,
+    problems: checked.problems,
+    warnings: [...checked.warnings, ...bundleWarnings(bundle, entries)],
+    storeNames: storeNames(bundle, entries),
+  };
 }
 
 /**
@@ -61,7 +68,8 @@ export async function checkEntries(bundle: Bundle, entries: readonly ResolvedEnt
   const steps = tasks.map((task) => checkTask(task, registry));
   const foreign = entries.flatMap((entry) => foreignIds(entry.refs, bundle));
   problems.push(...steps.flatMap((found) => found.problems), ...foreign);
-  const checked = { bundle, entities, tasks, warnings: steps.flatMap(({ warnings }) => warnings), problems: [] };
+  const warnings = [...entities.flatMap(emptyDockerfiles), ...steps.flatMap((said) => said.warnings)];
+  const checked = { bundle, entities, tasks, warnings, problems: [] };
   if (unresolved.length === 0) problems.push(...betweenEntries(checked, registry));
   return { ...checked, problems: sortedProblems(problems) };
 }

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { foldName, type Problem, sortedProblems } from "@agent-env/protocol";
+import { foldName, nearName, type Problem, sortedProblems } from "@agent-env/protocol";
 import { type Bundle, type Entry, KIND_FOLDERS, type KindFolder } from "./bundle.ts";
 import { byCodePoint } from "./code-points.ts";
 import { ioReason } from "./config-file.ts";
@@ -39,7 +39,7 @@ export function parseBundle(folder: string, installed?: InstalledBundle): Parsed
     ...lockFolderProblems(items),
   ];
   const kindFolders = KIND_FOLDERS.filter((name) => items.some((item) => item.name === name));
-  if (kindFolders.length === 0 && rootProblems.length === 0) return { bundle: null, problems: [notABundle(folder)] };
+  if (kindFolders.length === 0 && rootProblems.length === 0) return { bundle: null, problems: [notABundle(folder, items)] };
 
   const { idRoot, problems: idProblems } = idRootOf(disk, installed);
   const parsed = kindFolders.map((kind) => parseKindFolder(kind, items, idRoot));
@@ -82,8 +82,19 @@ function openFolder(folder: string): { readonly disk: string } | Problem {
   }
 }
 
-function notABundle(folder: string): Problem {
-  const message = `is no bundle: it has none of the folders ${listed(KIND_FOLDERS)}`;
+/** Folders that aren't read, and have nearly the name of one that is. */
+export function nearFolders(items: readonly Item[]): { readonly path: string; readonly near: string }[] {
+  return items
+    .filter(({ name, what }) => what === "folder" && !KIND_FOLDERS.some((folder) => folder === name))
+    .flatMap(({ name, path }) => {
+      const near = nearName(name, KIND_FOLDERS);
+      return near === null ? [] : [{ path: shownText(path), near }];
+    });
+}
+
+function notABundle(folder: string, items: readonly Item[]): Problem {
+  const near = nearFolders(items).map(({ path, near }) => `; ${path}/ is probably ${near}/`);
+  const message = `is no bundle: it has none of the folders ${listed(KIND_FOLDERS)}${near.join("")}`;
   return { code: "not-a-bundle", path: shownText(folder), message };
 }
 

@@ -9,7 +9,6 @@ import { checkEntries } from "./check.ts";
 import { checkAgainstStore } from "./check-store.ts";
 import { type Checked, entityById, type Warning } from "./checked.ts";
 import type { InstalledBundle } from "./id-root.ts";
-import { unusedLocks } from "./lock-file.ts";
 import { parseBundle } from "./parse.ts";
 import { type BaseLookup, decideAll, type UnitPlan } from "./plan-writes.ts";
 import { type Rebuild, rebuildKeys } from "./rebuild.ts";
@@ -17,6 +16,7 @@ import { resolveBundle } from "./resolve.ts";
 import { type ResolvedRef, writeKey } from "./resolved.ts";
 import { type Selection, selectEntries } from "./selection.ts";
 import { readStoreRefs, type StoreRef, type StoreView } from "./store-refs.ts";
+import { bundleWarnings } from "./warnings.ts";
 
 /** One version that a run writes, or finds written. */
 export type PlannedWrite = {
@@ -107,7 +107,7 @@ export async function planBundle(request: PlanRequest): Promise<{ readonly plan:
 
   const { idRoot, locked } = bundle;
   const units = await decideAll(checked, platform, { idRoot, view, store, engine: request.engine, locked, rebuild });
-  const warnings = [...checked.warnings, ...unusedLocks(bundle, resolved.entries)];
+  const warnings = [...checked.warnings, ...bundleWarnings(bundle, resolved.entries)];
   return { plan: planOf({ checked: { ...checked, warnings }, view, registry, units, rebuild }, leftOut), problems: [] };
 }
 

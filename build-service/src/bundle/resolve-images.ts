@@ -34,8 +34,9 @@ const REGISTRY_IMAGE = "an image of a registry isn't supported yet";
 
 /** An image folder: one image, under the folder's own id. */
 function ownImage(entry: FolderEntry): ResolvedImages {
-  const { path, id, config } = entry;
-  if ("ref" in config) {
+  const { path, id } = entry;
+  const { ref, ...config } = entry.config;
+  if (ref !== undefined) {
     const message = `ref: ${REGISTRY_IMAGE}: build it from a Dockerfile in this folder`;
     return { config, builds: [], problems: [{ code: "image-ref", path: shownText(tomlPath(entry)), message }] };
   }

@@ -5,6 +5,7 @@ import type { Bundle } from "./bundle.ts";
 import { expected } from "./lookup.ts";
 import { type ResolvedRef, writeKey } from "./resolved.ts";
 import { shownText } from "./shown.ts";
+import { nearEntry } from "./store-names.ts";
 
 /** A reference to something of the store, at the version that this plan read: everything later in the run uses it (B9). */
 export type StoreRef = { readonly kind: Kind; readonly id: string; readonly version: number; readonly pinned: boolean };
@@ -31,9 +32,10 @@ export async function readStoreRefs(
     const { kind, id } = target;
     const key = refKey(kind, id, version);
     const known = records.get(key);
-    const read = known === undefined ? await readOne(store, { kind, id, version, places }) : { record: known };
+    const read =
+      known === undefined ? await readOne(store, { kind, id, version, places: `${places}${hint(bundle, kind, id)}` }) : { record: known };
     if ("code" in read) {
-      problems.push({ code: read.code, path: at, message: `${read.message}${hint(bundle, id)}` });
+      problems.push({ code: read.code, path: at, message: read.message });
       continue;
     }
     const { record } = read;
@@ -80,8 +82,10 @@ function onOneLine(text: string): string {
   return shownText(text.replaceAll(/\s*\n\s*/g, " "));
 }
 
-/** What else has that name: an entity of this bundle that is of another kind. */
-function hint(bundle: Bundle, id: string): string {
+/** What was meant instead: an entity of this bundle with nearly that name, or one with that name that is of another kind. */
+function hint(bundle: Bundle, kind: Kind, id: string): string {
   const other = bundle.entries.find(({ name }) => name === id);
-  return other === undefined ? "" : `; ${other.path} has that name, and is ${expected(other.kind, undefined)}`;
+  if (other !== undefined) return `; ${other.path} has that name, and is ${expected(other.kind, undefined)}`;
+  const near = nearEntry(bundle, kind, id);
+  return near === null ? "" : `: probably ${JSON.stringify(near)}, which is in this bundle`;
 }

@@ -63,7 +63,33 @@ describe("B5 B7 the command line of a refused bundle", () => {
     const { exitCode, out, err } = await cli.run("bundle", "check", bundle.path, "--json");
     cli.remove();
     expect({ exitCode, err }).toEqual({ exitCode: 1, err: "" });
-    expect(JSON.parse(out)).toEqual({ format_version: 1, bundle: `@local${bundle.path}`, problems: PROBLEMS, warnings: [] });
+    expect(JSON.parse(out)).toEqual({
+      format_version: 1,
+      bundle: `@local${bundle.path}`,
+      problems: PROBLEMS,
+      warnings: [],
+      store_names: [],
+    });
+  });
+
+  test("bundle check tells names that only the store can have, with problems and without", async () => {
+    const task = (...steps: object[]): FolderTree => ({ ...server("items"), "tasks/x.json": JSON.stringify(steps) });
+    const misspelt = { id: "a", type: "deploy_env", env_id: "itmes" };
+    const note = `tasks/x.json: step 'a': env_id: not in this bundle, looked up in the store when it runs: env "itmes" (probably "items")\n`;
+    using right = temporaryFolder(task(misspelt));
+    using wrong = temporaryFolder(task({ ...misspelt, depends_on: ["b"] }));
+    const cli = agentEnv();
+    const checked = await cli.run("bundle", "check", right.path);
+    const refused = await cli.run("bundle", "check", wrong.path);
+    const { out } = await cli.run("bundle", "check", right.path, "--json");
+    cli.remove();
+    expect(checked).toMatchObject({ exitCode: 0, out: `${right.path}: 2 entries, no problems\n${note}`, err: "" });
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      out: note,
+      err: `tasks/x.json: step 'a': depends_on: "b" is no step of this task: its steps are "a"\n1 problem; nothing was built, written or started\n`,
+    });
+    expect(JSON.parse(out).store_names).toEqual([{ path: "tasks/x.json: step 'a': env_id", kind: "env", id: "itmes", near: "items" }]);
   });
 
   test("run --json is an event a problem, then the result", async () => {

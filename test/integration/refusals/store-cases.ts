@@ -24,6 +24,14 @@ export const STORE: readonly StoreRefusal[] = [
     ],
   },
   {
+    name: "a name that is nearly an entry's",
+    stored: [],
+    tree: { ...server("items"), ...steps(deploy("x", { env_id: "itmes" }), deploy("y", { env_id: "items" })) },
+    lines: [
+      'not-stored tasks/t.json: step \'x\': env_id: there is no env "itmes" in this bundle or in the store: probably "items", which is in this bundle',
+    ],
+  },
+  {
     name: "no such version",
     stored: [storedImage("image"), storedServer("mail", "mail")],
     tree: {

@@ -1,5 +1,6 @@
 import { Refused } from "@agent-env/protocol";
 import { checkBundle } from "../../bundle/check.ts";
+import type { StoreName } from "../../bundle/store-names.ts";
 import type { AddCommand } from "../cli.ts";
 import { printDocument } from "../io.ts";
 import { addRunOptions, type RunOptions, runOrPlan } from "./run.ts";
@@ -12,12 +13,26 @@ export const bundleCommand: AddCommand = (parent, io, end) => {
     .description("report everything that is wrong with a bundle and needs no store and no Docker")
     .argument("<folder>", "the bundle")
     .action(async (folder: string, options: { json?: boolean }) => {
-      const { bundle: checked, problems, warnings } = await checkBundle(folder, { registry: (await io.loadedPlugins()).registry });
-      if (!options.json && problems.length > 0) throw new Refused(problems);
+      const {
+        bundle: checked,
+        problems,
+        warnings,
+        storeNames,
+      } = await checkBundle(folder, { registry: (await io.loadedPlugins()).registry });
+      const notes = storeNames.map(storeNameLine);
+      if (!options.json && problems.length > 0) {
+        for (const note of notes) io.out.write(`${note}\n`);
+        throw new Refused(problems);
+      }
       const count = checked?.entries.length ?? 0;
       const entries = count === 1 ? "1 entry" : `${count} entries`;
-      const lines = [...warnings.map(({ path, message }) => `warning: ${path}: ${message}`), `${folder}: ${entries}, no problems`];
-      printDocument(io, options, { bundle: checked?.idRoot ?? null, problems, warnings }, lines.join("\n"));
+      const lines = [
+        ...warnings.map(({ path, message }) => `warning: ${path}: ${message}`),
+        `${folder}: ${entries}, no problems`,
+        ...notes,
+      ];
+      const document = { bundle: checked?.idRoot ?? null, problems, warnings, store_names: storeNames };
+      printDocument(io, options, document, lines.join("\n"));
       end(problems.length > 0 ? 1 : 0);
     });
 
@@ -25,3 +40,8 @@ export const bundleCommand: AddCommand = (parent, io, end) => {
     bundle.command("plan").description("say what a run would build, write and start; write nothing").argument("<folder>", "the bundle"),
   ).action(async (folder: string, options: RunOptions) => end(await runOrPlan(folder, { ...options, dryRun: true }, io)));
 };
+
+function storeNameLine({ path, kind, id, near }: StoreName): string {
+  const probably = near === null ? "" : ` (probably ${JSON.stringify(near)})`;
+  return `${path}: not in this bundle, looked up in the store when it runs: ${kind} ${JSON.stringify(id)}${probably}`;
+}
