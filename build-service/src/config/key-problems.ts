@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { listed, shownValue } from "../bundle/shown.ts";
 import { isTable } from "../bundle/toml.ts";
+import { probably } from "../bundle/unknown-names.ts";
 import { referenceIn } from "./reference.ts";
 import { namesIn } from "./schema-walk.ts";
 import { shownKey } from "./shown-key.ts";
@@ -23,10 +24,11 @@ function issueProblems(issue: z.core.$ZodIssue, value: unknown, above: readonly 
   switch (issue.code) {
     case "unrecognized_keys": {
       const what = path.length === 0 ? "section" : "key";
+      const known = namesIn(path);
       return [
         {
           at,
-          message: `unknown ${what}${issue.keys.length === 1 ? "" : "s"} ${listed(issue.keys)}: known are ${namesIn(path).join(", ")}`,
+          message: `unknown ${what}${issue.keys.length === 1 ? "" : "s"} ${listed(issue.keys)}${probably(issue.keys, known)}: known are ${known.join(", ")}`,
         },
       ];
     }

@@ -72,9 +72,9 @@ describe("what can't be read is exit code 2, with the path and what is known the
   test.each([
     [
       "[bulid]\n",
-      'the file: unknown section "bulid": known are stores, sandbox, envs, agents, model, build, run, verifiers, gateway, explorer, plugins',
+      'the file: unknown section "bulid" (probably "build"): known are stores, sandbox, envs, agents, model, build, run, verifiers, gateway, explorer, plugins',
     ],
-    ["[build]\nconcurency = 2\n", '[build]: unknown key "concurency": known are platform, concurrency, timeout_s'],
+    ["[build]\nconcurency = 2\n", '[build]: unknown key "concurency" (probably "concurrency"): known are platform, concurrency, timeout_s'],
     ['[build]\nconcurrency = "x"\n', '[build] concurrency: expected a whole number, and found "x"'],
     ['[build]\nconcurrency = "env:N"\n', '[build] concurrency: expected a whole number, and found "env:N"'],
     ["[build]\nconcurrency = 0\n", "[build] concurrency: expected 1 or more, and found 0"],
@@ -82,7 +82,7 @@ describe("what can't be read is exit code 2, with the path and what is known the
     ["[explorer]\nport = 70000\n", "[explorer] port: expected 65535 or less, and found 70000"],
     ['[gateway]\nmode = "both"\n', '[gateway] mode: expected "container" or "edge", and found "both"'],
     ['[sandbox]\ndefault = ""\n', "[sandbox] default: is empty"],
-    ['[model.roles]\nagnet = "x"\n', '[model] roles: unknown key "agnet": known are agent, user, judge'],
+    ['[model.roles]\nagnet = "x"\n', '[model] roles: unknown key "agnet" (probably "agent"): known are agent, user, judge'],
     [
       "[model.params]\nmodel = 1\n",
       "[model] params: may not set model, messages, api_key, api_base, user, metadata, timeout, response_format",

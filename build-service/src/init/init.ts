@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { idSegmentProblem, type Problem, problemLine, Refused, UserError } from "@agent-env/protocol";
+import { idSegmentProblem, type Problem, problemLine, UserError } from "@agent-env/protocol";
 import { checkBundle } from "../bundle/check.ts";
 import { writeSchemas } from "../schemas/schema-files.ts";
 import type { Registry } from "../types/registry.ts";
@@ -29,8 +29,8 @@ export type Initialized = {
 
 /**
  * Writes something new that passes `bundle check` as it is: into the bundle around `cwd`, or into a new one. Overwrites
- * nothing. Throws a UserError for a name that can't be or that is taken, and `Refused` when the bundle's check would have
- * something against it; then nothing stays, nor where a signal ends it.
+ * nothing. Throws a UserError for a name that can't be or that is taken, also where it is the bundle's check that has something
+ * against it; then nothing stays, nor where a signal ends it.
  */
 export async function init(request: InitRequest): Promise<Initialized> {
   const { kind, name, cwd, registry } = request;
@@ -48,7 +48,8 @@ export async function init(request: InitRequest): Promise<Initialized> {
   if (fresh.length > 0 || signal.aborted) {
     for (const top of tops) rmSync(top, { recursive: true });
     signal.throwIfAborted();
-    throw new Refused(fresh);
+    // The files were good but for what the name makes of them, and aren't there any more: no path of theirs helps.
+    throw noName(kind, name, [...new Set(fresh.map(({ message }) => message))].join("\n"));
   }
   writeSchemas(folder);
   const canRun = checked?.entries.some((entry) => entry.kind === "task") === true;
@@ -58,10 +59,13 @@ export async function init(request: InitRequest): Promise<Initialized> {
 function refuseName(kind: InitKind, name: string): void {
   const reason =
     idSegmentProblem(name.normalize("NFC")) ?? (name.startsWith(".") ? "a bundle doesn't look at names that start with a dot" : null);
-  if (reason === null) return;
-  throw new UserError({
+  if (reason !== null) throw noName(kind, name, reason);
+}
+
+function noName(kind: InitKind, name: string, why: string): UserError {
+  return new UserError({
     what: `init ${kind} ${JSON.stringify(name)}: can't be a name`,
-    why: reason,
+    why,
     next: `choose another: agent-env init ${kind} <name>`,
     exitCode: 2,
   });

@@ -120,6 +120,7 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
   const { signal } = request;
   const held = holdRun(stateDir, runId);
   try {
+    sayNotSelected(planned.plan, request);
     await sayLeftovers(store, request);
     const { sandbox, builder, needsGatewayImage } = planned;
     const { pull, lock } = request.images;
@@ -186,6 +187,12 @@ async function hasGateway(plan: Plan, store: Store, { plugins, gateway }: RunReq
   const deploys = plan.tasks.flatMap((task) => task.steps.filter(({ type }) => type === "deploy_env"));
   const envs = await Promise.all([...new Set(deploys.map((step) => String(step["env_id"])))].map((id) => plannedEnv(plan, store, id)));
   return envs.some(({ provider }) => envProvider(provider, plugins.envProviders).startsGateway(gateway));
+}
+
+/** Whoever names no task or eval may take what passed for all that is there. */
+function sayNotSelected({ leftOut }: Plan, { tasks, evals, emit }: RunRequest): void {
+  if (leftOut.length === 0 || tasks.length + evals.length > 0) return;
+  emit({ kind: "log", level: "info", message: `not selected: ${leftOut.join(", ")} (no eval names them; --task runs them)` });
 }
 
 /** What earlier runs left is no secret: it takes ports and memory. */

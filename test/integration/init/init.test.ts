@@ -130,18 +130,40 @@ describe("B5 what init can't make is refused, and nothing stays", () => {
   });
 
   test.each<[InitKind, string, string]>([
-    ["skill", "Big Skill", "skill-md"],
-    ["artifact", "a__b", "bad-name"],
-    ["website", "gateway", "reserved-name"],
-    ["mcp-server", "my server", "bad-env-name"],
-    ["multi", "x y", "bad-multi-name"],
-  ])("a %s named %j, as its check says", async (kind, name, code) => {
-    const problems = expect.arrayContaining([expect.objectContaining({ code })]);
-    await expect(make(kind, name)).rejects.toMatchObject({ name: "Refused", problems });
+    ["skill", "Big Skill", "SKILL.md: name: expected 1 to 64 of a-z, 0-9 and -, without a - at an end and without two in a row"],
+    ["artifact", "a__b", 'its name can\'t be part of an id: "__" is kept for the ids of what is made along with an artifact; rename it'],
+    [
+      "website",
+      "gateway",
+      '"gateway" is a name that the provider "gateway" gives its own containers (db-mcp, gateway, pgweb, servicedb, website-browser): choose another',
+    ],
+    [
+      "website",
+      "Über shop",
+      "\"Über shop\" can't be a server's name: only A-Z, a-z, 0-9, '.', '_' and '-' may be in it, since it becomes a host name and part of a path",
+    ],
+    [
+      "mcp-server",
+      "my server",
+      "\"my server\" can't be a server's name: only A-Z, a-z, 0-9, '.', '_' and '-' may be in it, since it becomes a host name and part of a path",
+    ],
+    [
+      "multi",
+      "x y",
+      "\"x y-items\" can't be a server's name: only A-Z, a-z, 0-9, '.', '_' and '-' may be in it, since it becomes a host name and part of a path\n\"x y-site\" can't be a server's name: only A-Z, a-z, 0-9, '.', '_' and '-' may be in it, since it becomes a host name and part of a path\nname: \"x y\" can't be a multi's name: it must be a text without white space; leave it out to have one drawn at each deploy",
+    ],
+  ])("a %s named %j, as its check says", async (kind, name, why) => {
+    const refusal = {
+      message: `init ${kind} ${JSON.stringify(name)}: can't be a name`,
+      why,
+      next: `choose another: agent-env init ${kind} <name>`,
+      exitCode: 2,
+    };
+    await expect(make(kind, name)).rejects.toMatchObject(refusal);
     expect(readdirSync(place.path)).toEqual([]);
     const { bundle } = await make("agent", "helper");
     const before = filesIn(bundle);
-    await expect(make(kind, name, bundle)).rejects.toMatchObject({ name: "Refused", problems });
+    await expect(make(kind, name, bundle)).rejects.toMatchObject(refusal);
     expect(filesIn(bundle)).toEqual(before);
     expect(readdirSync(bundle).sort()).toEqual([".agentenv", "README.md", "agents"]);
   });

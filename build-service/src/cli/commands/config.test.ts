@@ -13,7 +13,7 @@ describe("the configuration on the command line", () => {
       expect(await cli.run(...words)).toEqual({
         exitCode: 2,
         out: "",
-        err: `${cli.folder}/.agentenv/config.toml: [run]: unknown key "concurency": known are concurrency\n  the configuration is read before anything is done\n  Next: correct the file: \`agent-env config explain\` lists the keys\n`,
+        err: `${cli.folder}/.agentenv/config.toml: [run]: unknown key "concurency" (probably "concurrency"): known are concurrency\n  the configuration is read before anything is done\n  Next: correct the file: \`agent-env config explain\` lists the keys\n`,
       });
     }
     expect(cli.names()).toEqual([".agentenv"]);

@@ -60,7 +60,11 @@ export const runCommand: AddCommand = (parent, io, end) => {
 export function addRunOptions(command: Command): Command {
   const collect = (value: string, earlier: string[]) => [...earlier, value];
   return command
-    .addOption(new Option("--task <name>", "only this task (repeatable)").argParser(collect).default([], "all"))
+    .addOption(
+      new Option("--task <name>", "only this task (repeatable)")
+        .argParser(collect)
+        .default([], "those that an eval names, or all where there is no eval"),
+    )
     .addOption(new Option("--eval <name>", "only this eval (repeatable)").argParser(collect).default([], "all"))
     .option("--rebuild [entry...]", "write images anew, without the build cache: all, or those of these entries")
     .option("--pull", "fetch base images first")
