@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentEnv, agentEnv, NO_DOCKER } from "../../fixtures/agent-env.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type AgentEnv, agentEnv, NO_DOCKER, type Started } from "../../fixtures/agent-env.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
 import { processesOf } from "../../fixtures/processes-of.ts";
 import { until } from "../../fixtures/until.ts";
@@ -29,12 +29,25 @@ beforeAll(() => {
   failingBundle(folder.path);
   cli = agentEnv(NO_DOCKER, folder.path);
 });
-afterAll(() => {
+afterEach(async () => {
+  // Of a test that failed on its way.
+  for (const { child, ended } of started.splice(0)) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+afterAll(async () => {
+  await cli.run("gc");
   cli.remove();
   folder[Symbol.dispose]();
 });
 
-const start = (...argv: readonly string[]) => cli.start("run", ".", "--sandbox", "process", "--keep", ...argv);
+const started: Started[] = [];
+function start(...argv: readonly string[]): Started {
+  const run = cli.start("run", ".", "--sandbox", "process", "--keep", ...argv);
+  started.push(run);
+  return run;
+}
 
 describe("B12 a run that is kept up", () => {
   test("says how its tasks ended before it waits, and ends with its terminal: nothing is left", async () => {
