@@ -137,7 +137,7 @@ test("docs/errors.md shows what a refused command prints, and the exit codes tha
   const codes = [refused, await cli.run("--version"), await cli.run("nothing"), failed].map(({ exitCode }) => exitCode);
   cli.remove();
   expect(codes).toEqual([1, 0, 2, 1]);
-  expect(rowsOf("## Exit codes").map(([code]) => code)).toEqual(["0", "1", "2", "130, 143"]);
+  expect(rowsOf("## Exit codes").map(([code]) => code)).toEqual(["0", "1", "2", "129, 130, 143"]);
 });
 
 const GARDEN: FolderTree = {
