@@ -112,7 +112,7 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
     expect(out).toContain(
       `  step "deploy": stuck in the mud: deep\n    still up: folder ${cli.stateDir}/yard/${id}: the yard is locked\n    Next: agent-env env stop ${id}\n`,
     );
-    expect(await cli.run("gc")).toMatchObject({ exitCode: 0, out: expect.stringMatching(/removed 1 of 1\n$/) });
+    expect(await cli.run("gc")).toMatchObject({ exitCode: 0, out: expect.stringMatching(/removed 2 of 2\n$/) });
     await expectNothingLeft();
   });
 
@@ -163,7 +163,7 @@ describe("a plugin's sandbox provider and a plugin's env provider", () => {
     } finally {
       renameSync(`${plugin}-away`, plugin);
     }
-    expect(await cli.run("gc")).toMatchObject({ exitCode: 0, out: expect.stringMatching(/removed 1 of 1\n$/) });
+    expect(await cli.run("gc")).toMatchObject({ exitCode: 0, out: expect.stringMatching(/removed 2 of 2\n$/) });
     expect(await recorded(cli)).toEqual(["seasoned on yard: stopped"]);
     await expectNothingLeft();
   });
