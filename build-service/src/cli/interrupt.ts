@@ -3,9 +3,9 @@ import { Interrupted, type StopSignal } from "../run/interrupted.ts";
 
 /**
  * Turns the first SIGINT, SIGTERM or SIGHUP (the terminal is closed) into an abort, so that the command takes down what it
- * started; a second one ends the process at once and says how to clean up (5-run §11.1). That begins when `signal` is first read: a command that has nothing
- * to take down never does, and the system ends it at once, even in the midst of long synchronous work. `stop` takes the
- * handlers away again.
+ * started; a second one ends the process at once and says how to clean up (5-run §11.1). That begins when `signal` is first
+ * read: a command that has nothing to take down never does, and the system ends it at once, even in the midst of long
+ * synchronous work. `stop` takes the handlers away again.
  */
 export function interruption(err: Output): { readonly signal: AbortSignal; stop(): void } {
   let started: ReturnType<typeof handling> | null = null;

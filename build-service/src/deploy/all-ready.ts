@@ -43,8 +43,8 @@ function probeTarget(role: Started["services"][number]["role"], base: string): P
 }
 
 /**
- * Waits until all checks hold, and says every `sayEveryMs` for which it waits. Throws a UserError at the first that doesn't within its budget, or when a service ends: it names
- * the service, the probe and its last reason, and shows the last 30 lines of its log.
+ * Waits until all checks hold, and says every `sayEveryMs` for which it waits. Throws a UserError at the first that doesn't within
+ * its budget, or when a service ends: it names the service, the probe and its last reason, and shows the last 30 lines of its log.
  */
 export async function allReady(started: Started, checks: readonly Check[], sayEveryMs = SAY_EVERY_MS): Promise<void> {
   const { context, deploymentId, session } = started;
