@@ -42,10 +42,12 @@ describe("B7 from nothing to a passed task, with nothing edited and without Dock
     });
   });
 
-  test("a refusal is exit code 1, a wrong command line 2, and neither writes", async () => {
+  test("a name that can't be and a kind that isn't are exit code 2, and neither writes", async () => {
     const refused = await cli.run("init", "website", "gateway");
-    expect(refused.exitCode).toBe(1);
-    expect(refused.err).toMatch(/^envs\/gateway: env\.toml: "gateway" is a name that the provider "gateway" gives its own containers /);
+    expect(refused.exitCode).toBe(2);
+    expect(refused.err).toMatch(
+      /^init website "gateway": can't be a name\n {2}"gateway" is a name that the provider "gateway" gives its own containers .*\n {2}Next: choose another: agent-env init website <name>\n$/,
+    );
     expect(existsSync(join(place.path, "gateway"))).toBe(false);
     expect(await cli.run("init", "site", "x")).toEqual({
       exitCode: 2,
