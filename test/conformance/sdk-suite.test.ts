@@ -1,5 +1,6 @@
 import type { Serving } from "@agent-env/sdk";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { checkedByKit, outcomesIn } from "../fixtures/conformance-kit.ts";
 import { conformanceEnvironment } from "../fixtures/sdk/conformance-environment.ts";
 import { type Revision, runSuite } from "./suite.ts";
 
@@ -27,5 +28,10 @@ describe("W1.1 an environment written with the SDK", () => {
       run.log,
     ).toEqual([]);
     expect([run.exitCode, run.passed.length], run.log).toEqual([0, passed]);
+  });
+
+  test("W5 passes our kit too", async () => {
+    const report = await checkedByKit(`http://127.0.0.1:${serving.port}`);
+    expect({ conforms: report.conforms, failed: outcomesIn(report, "failed") }).toEqual({ conforms: true, failed: [] });
   });
 });
