@@ -8,6 +8,7 @@ import { type ItemsAndShop, itemsAndShop, originalGateway } from "../fixtures/in
 import { type ServerProcess, startServer } from "../fixtures/interop/server-process.ts";
 import { SEED } from "../fixtures/mutants/kiosk.ts";
 import { servedKiosk } from "../fixtures/mutants/mutation.ts";
+import { conformanceEnvironment } from "../fixtures/sdk/conformance-environment.ts";
 
 const VALIDATORS = fileURLToPath(new URL("../fixtures/mutants/original-validators.py", import.meta.url));
 
@@ -65,20 +66,46 @@ test("W5 examples/python-items passes all that is required", async () => {
   }
 });
 
-test("W5 the kiosk passes the kit, and the original's validators, client and tool client", async () => {
-  const url = await servedKiosk();
-  expect(failedIn(await checked(url))).toEqual([]);
-  expect(JSON.parse(await mustRun(interopPython(), [VALIDATORS, url], { budgetSeconds: 60 }))).toEqual({
-    card: { accessible: true, missing: [] },
-    operations: { "data/reset": true, "data/add": true, "data/get": true },
-    "tool schemas": { passed: true, tools_missing_description: [], parameter_issues: {} },
-    "speaks v1": true,
-    data: [{ kind: "data", data: { items: ["tea"] } }],
-    tools: ["kiosk_add", "kiosk_time", "kiosk_repair"],
-    added: "2 items",
-    extension: { count: 3 },
+describe("W5 environments written with our SDK pass the kit, and the original's validators, client and tool client", () => {
+  test("W5 a kiosk", async () => {
+    const url = await servedKiosk();
+    expect(failedIn(await checked(url))).toEqual([]);
+    expect(await originalsOn(url, "kiosk_add", { title: "lamp" })).toEqual({
+      ...NOTHING_WRONG,
+      tools: ["kiosk_add", "kiosk_time", "kiosk_repair"],
+      answer: "2 items",
+    });
+  });
+
+  test("W5 the environment that passes the official suite", async () => {
+    const serving = await conformanceEnvironment().serve({ host: "127.0.0.1", port: 0 });
+    try {
+      const url = `http://127.0.0.1:${serving.port}`;
+      expect(failedIn(await checked(url))).toEqual([]);
+      expect(await originalsOn(url, "test_simple_text", {})).toEqual({
+        ...NOTHING_WRONG,
+        tools: expect.arrayContaining(["test_simple_text", "test_error_handling"]),
+        answer: "This is a simple text response for testing.",
+      });
+    } finally {
+      await serving.close();
+    }
   });
 });
+
+/** What the original finds of an environment with which nothing is wrong. */
+const NOTHING_WRONG = {
+  card: { accessible: true, missing: [] },
+  operations: { "data/reset": true, "data/add": true, "data/get": true },
+  "tool schemas": { passed: true, tools_missing_description: [], parameter_issues: {} },
+  "speaks v1": true,
+  data: [{ kind: "data", data: { items: ["tea"] } }],
+  extension: { count: 3 },
+};
+
+async function originalsOn(url: string, tool: string, args: object): Promise<unknown> {
+  return JSON.parse(await mustRun(interopPython(), [VALIDATORS, url, tool, JSON.stringify(args)], { budgetSeconds: 60 }));
+}
 
 function checked(url: string): Promise<ConformanceReport> {
   return checkedByKit(url, { seed: [{ kind: "data", data: SEED }] });
