@@ -33,7 +33,7 @@ type Verdict = Pick<Leftover, "cause" | "reason">;
  * their run lives is known there. Builds leave nothing to look for: the Engine removes their containers when the connection ends.
  */
 export async function findLeftovers(context: GcContext, now = new Date()): Promise<readonly Leftover[]> {
-  return (await survey(context, now)).found;
+  return (await surveyed(context, now)).found;
 }
 
 export type Survey = {
@@ -45,6 +45,14 @@ export type Survey = {
 
 /** The same, the private keys of what has ended, and what is left over where it can't be looked for. */
 export async function survey(context: GcContext, now = new Date()): Promise<Survey> {
+  const { found, deployments, outOfReach } = await surveyed(context, now);
+  return { found, keys: await leftoverKeys(context, { found, deployments, now }), outOfReach };
+}
+
+type Surveyed = Omit<Survey, "keys"> & { readonly deployments: ReadonlySet<string> };
+
+/** All but the keys, whose records a run that only wants to say what is left has no need to read. */
+async function surveyed(context: GcContext, now: Date): Promise<Surveyed> {
   const { things, deployments } = await labelled(context, context.plugins.sandboxes.all(), now);
   const whyNot = await unseen(context);
   const bare: Leftover[] = [];
@@ -59,8 +67,7 @@ export async function survey(context: GcContext, now = new Date()): Promise<Surv
     if (sandbox !== null && why !== null) outOfReach.push({ ...verdict, deploymentId: id, sandbox, why });
     else bare.push({ ...verdict, kind: "record", name: id, deploymentId: id, sandbox: null });
   }
-  const found = [...things, ...bare];
-  return { found, keys: await leftoverKeys(context, { found, deployments, now }), outOfReach };
+  return { found: [...things, ...bare], deployments, outOfReach };
 }
 
 /** A deployment's key is needed while it is up, and before that while it starts. */
