@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { type Bindings, type R2, R2_BUCKET, type R2Head } from "./miniflare.ts";
+import type { Bindings, R2Head, R2ListOptions, R2Page } from "./bindings.ts";
+import { R2_BUCKET } from "./miniflare.ts";
 
 /** The class of Miniflare's objects that hold a bucket's keys; its databases lie in a folder of that name. */
 const BUCKET_CLASS = "miniflare-R2BucketObject";
@@ -32,7 +33,7 @@ export function localFiles(persistPath: string, start: () => Promise<Bindings>):
       async get(key) {
         for (let row = index.head(key), earlier: Row | null = null; row !== null; earlier = row, row = index.head(key)) {
           const bytes = await contentOf(persistPath, row);
-          if (bytes !== null) return { ...row, arrayBuffer: async () => bytes };
+          if (bytes !== null) return { ...row, bytes };
           // Gone while the key says the same: not a write that came between the two reads. Miniflare knows, or says why.
           if (row.blobId === earlier?.blobId) return (await miniflare()).bucket.get(key);
         }
@@ -79,7 +80,7 @@ function bucketIndex(persistPath: string) {
       const row = open()?.one.get(key);
       return row === undefined ? null : rowOf(row);
     },
-    list({ prefix, cursor = "", limit = Number.MAX_SAFE_INTEGER - 1 }: Parameters<R2["list"]>[0]): Awaited<ReturnType<R2["list"]>> {
+    list({ prefix, cursor = "", limit = Number.MAX_SAFE_INTEGER - 1 }: R2ListOptions): R2Page {
       const rows = open()?.page.all(prefix, `${prefix}${LAST_CHARACTER}`, cursor, limit + 1) ?? [];
       const objects = rows.slice(0, limit).map(rowOf);
       const last = objects.at(-1);
@@ -105,11 +106,10 @@ function rowOf(row: Readonly<Record<string, unknown>>): Row {
 }
 
 /** Null where the content isn't one file that is still there. */
-async function contentOf(persistPath: string, { blobId }: Row): Promise<ArrayBuffer | null> {
+async function contentOf(persistPath: string, { blobId }: Row): Promise<Uint8Array | null> {
   if (blobId === null) return null;
   try {
-    const bytes = await readFile(join(persistPath, "r2", R2_BUCKET, "blobs", blobId));
-    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+    return await readFile(join(persistPath, "r2", R2_BUCKET, "blobs", blobId));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;

@@ -1,15 +1,15 @@
-import { Buffer } from "node:buffer";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "@agent-env/protocol";
 import { byCodePoint } from "../bundle/code-points.ts";
+import type { Kv, R2, R2Head, R2PutOptions } from "./bindings.ts";
 import { emptyStore } from "./empty.ts";
 import { localFiles } from "./local-files.ts";
 import { fileLock } from "./lock.ts";
-import { type Kv, type R2, type R2Head, type R2PutOptions, startMiniflare } from "./miniflare.ts";
+import { startMiniflare } from "./miniflare.ts";
 import { withRetry } from "./retry.ts";
 import { singleStore } from "./sides.ts";
-import type { ListedObject, ObjectHead, ObjectStore, Projections, SingleStore, StoredObject } from "./store.ts";
+import type { ListedObject, ObjectHead, ObjectStore, Projections, SingleStore } from "./store.ts";
 import { isMarked, newWriteMark, withMark, withoutMark } from "./write-mark.ts";
 
 /** Of 40 racing writers none has needed more than 5; the pauses add up to some 6 s. */
@@ -109,7 +109,7 @@ function objectsOver(bucket: R2, patiently: Patiently): ObjectStore {
     const mark = newWriteMark();
     const marked = { ...options, customMetadata: withMark(options.customMetadata ?? {}, mark) };
     return patiently(async (earlierTries) => {
-      if ((await bucket.put(key, bufferOf(content), marked)) !== null) return true;
+      if ((await bucket.put(key, bytesOf(content), marked)) !== null) return true;
       return earlierTries > 0 && isMarked((await bucket.head(key))?.customMetadata, mark);
     });
   }
@@ -118,7 +118,7 @@ function objectsOver(bucket: R2, patiently: Patiently): ObjectStore {
     get: (key) =>
       patiently(async () => {
         const found = await bucket.get(key);
-        return found && storedObject(found, new Uint8Array(await found.arrayBuffer()));
+        return found && { bytes: found.bytes, etag: found.etag, metadata: withoutMark(found.customMetadata) };
       }),
     head: (key) =>
       patiently(async () => {
@@ -127,7 +127,7 @@ function objectsOver(bucket: R2, patiently: Patiently): ObjectStore {
       }),
     create: (key, content, metadata = {}) => conditionalPut(key, content, { onlyIf: { etagDoesNotMatch: "*" }, customMetadata: metadata }),
     put: async (key, content, metadata = {}) => {
-      await patiently(() => bucket.put(key, bufferOf(content), { customMetadata: metadata }));
+      await patiently(() => bucket.put(key, bytesOf(content), { customMetadata: metadata }));
     },
     replace: (key, content, etag) => conditionalPut(key, content, { onlyIf: { etagMatches: etag } }),
     remove: (key) => patiently(() => bucket.delete(key)),
@@ -183,15 +183,10 @@ async function listKeys(namespace: Kv, prefix: string): Promise<string[]> {
   return found.sort(byCodePoint);
 }
 
-/** R2 wants a value of known length. */
-function bufferOf(content: Uint8Array | string): Buffer {
-  return typeof content === "string" ? Buffer.from(content, "utf8") : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+function bytesOf(content: Uint8Array | string): Uint8Array {
+  return typeof content === "string" ? new TextEncoder().encode(content) : content;
 }
 
 function headOf(found: R2Head): ObjectHead {
   return { key: found.key, sizeBytes: found.size, etag: found.etag, metadata: withoutMark(found.customMetadata) };
-}
-
-function storedObject(found: R2Head, bytes: Uint8Array): StoredObject {
-  return { bytes, etag: found.etag, metadata: withoutMark(found.customMetadata) };
 }

@@ -1,43 +1,16 @@
-import type { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import type { Miniflare } from "miniflare";
+import type { Bindings } from "./bindings.ts";
+import { bindingsAt } from "./bindings-client.ts";
 import { withRetry } from "./retry.ts";
 
 /** The names that `wrangler.toml` gives the same two: a record written here is served at once under `wrangler dev`. */
 const KV_NAMESPACE_ID = "agent-env-records";
 export const R2_BUCKET = "agent-env-store";
 
-/** What of Miniflare's bindings is used. Their own types need a Worker's globals. */
-export type R2Head = { key: string; size: number; etag: string; uploaded: Date; customMetadata?: Record<string, string> };
-export type R2PutOptions = {
-  onlyIf?: { etagDoesNotMatch?: string; etagMatches?: string };
-  customMetadata?: Record<string, string>;
-};
-export type R2 = {
-  get(key: string): Promise<(R2Head & { arrayBuffer(): Promise<ArrayBuffer> }) | null>;
-  head(key: string): Promise<R2Head | null>;
-  put(key: string, value: Buffer, options?: R2PutOptions): Promise<R2Head | null>;
-  delete(key: string): Promise<void>;
-  list(options: {
-    prefix: string;
-    cursor?: string;
-    limit?: number;
-    include?: string[];
-  }): Promise<{ objects: R2Head[] } & ({ truncated: false } | { truncated: true; cursor: string })>;
-};
-export type Kv = {
-  get(key: string): Promise<string | null>;
-  put(key: string, value: string): Promise<void>;
-  delete(key: string): Promise<void>;
-  list(options: {
-    prefix: string;
-    cursor?: string;
-    limit?: number;
-  }): Promise<{ keys: { name: string }[] } & ({ list_complete: true } | { list_complete: false; cursor: string })>;
-};
-
-export type Bindings = { readonly bucket: R2; readonly namespace: Kv; close(): Promise<void> };
+const WORKER = "bindings-worker.mjs";
 
 /** workerd gives up its start when another process writes one of the files that it opens. */
 const START = {
@@ -60,6 +33,8 @@ async function start(persistPath: string): Promise<Bindings> {
   process.env["AGENT_ENV_WORKERD"] ??= createRequire(require.resolve("miniflare"))("workerd").default as string;
   process.env["MINIFLARE_WORKERD_PATH"] = fileURLToPath(new URL("workerd.sh", import.meta.url));
   const { Log, LogLevel, Miniflare } = await import("miniflare");
+  const contents = await readFile(new URL(WORKER, import.meta.url), "utf8");
+  const secret = randomBytes(32).toString("hex");
   const removeItsHandlers = newSignalHandlers();
   const miniflare = new Miniflare({
     resourcePersistencePath: persistPath,
@@ -75,29 +50,26 @@ async function start(persistPath: string): Promise<Bindings> {
         config: {
           name: "store",
           compatibilityDate: "2026-11-17",
-          manifest: {
-            mainModule: "none.mjs",
-            modulesRoot: "/",
-            modules: { "none.mjs": { type: "esm", contents: "export default { fetch: () => new Response(null, { status: 404 }) };" } },
+          manifest: { mainModule: WORKER, modulesRoot: "/", modules: { [WORKER]: { type: "esm", contents } } },
+          env: {
+            RECORDS: { type: "kv", id: KV_NAMESPACE_ID },
+            STORE: { type: "r2", name: R2_BUCKET },
+            SECRET: { type: "text", value: secret },
           },
-          env: { RECORDS: { type: "kv", id: KV_NAMESPACE_ID }, STORE: { type: "r2", name: R2_BUCKET } },
         },
+        // The Worker's own port: Miniflare's has another Worker before it, and its proxies of bindings (`getBindings`) block this thread.
+        dev: { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] },
       },
     ],
   });
   removeItsHandlers();
   try {
-    await miniflare.ready;
+    const bindings = bindingsAt(await miniflare.unsafeGetDirectURL(), secret);
+    return { ...bindings, close: () => Promise.all([bindings.close(), miniflare.dispose()]).then(() => {}) };
   } catch (error) {
     await miniflare.dispose();
     throw error;
   }
-  return { ...(await bindingsOf(miniflare)), close: () => miniflare.dispose() };
-}
-
-async function bindingsOf(miniflare: Miniflare): Promise<{ bucket: R2; namespace: Kv }> {
-  const { STORE, RECORDS } = (await miniflare.getBindings()) as { STORE: R2; RECORDS: Kv };
-  return { bucket: STORE, namespace: RECORDS };
 }
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

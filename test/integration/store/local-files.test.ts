@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Bindings } from "../../../build-service/src/store/bindings.ts";
 import { localFiles } from "../../../build-service/src/store/local-files.ts";
-import { type Bindings, startMiniflare } from "../../../build-service/src/store/miniflare.ts";
+import { startMiniflare } from "../../../build-service/src/store/miniflare.ts";
 
 const KEYS = ["a", "a/1", "a/2", "a/\u{1f600}", "a/\uff5e", "a0", "b/1"];
 
@@ -85,7 +86,7 @@ test("a store that nothing was ever written to is empty, and what starts Minifla
 
 async function read({ bucket }: Bindings, key: string) {
   const found = await bucket.get(key);
-  return found && { ...headOf(found), text: Buffer.from(await found.arrayBuffer()).toString() };
+  return found && { ...headOf(found), text: new TextDecoder().decode(found.bytes) };
 }
 
 async function list({ bucket }: Bindings, prefix: string) {

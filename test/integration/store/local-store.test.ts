@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLocalStore } from "../../../build-service/src/store/local.ts";
+import { childrenOf, hasEnded } from "../../fixtures/child-processes.ts";
 import { until } from "../../fixtures/until.ts";
 
 let stateDir: string;
@@ -52,6 +53,20 @@ test.skipIf(process.platform !== "linux")("workerd ends with the process that op
   rmSync(folder, { recursive: true });
 });
 
+test.skipIf(process.platform !== "linux")("a workerd that crashed is started again, and the store goes on", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "agent-env-crashed-"));
+  const before = new Set(childrenOf(process.pid));
+  const crashing = await openLocalStore(folder, "write");
+  await crashing.objects.put("a", "1");
+  for (const pid of childrenOf(process.pid)) if (!before.has(pid)) process.kill(Number(pid), "SIGKILL");
+  await crashing.objects.put("a", "2");
+  await crashing.projections.put("b", "3");
+  expect(Buffer.from((await crashing.objects.get("a"))?.bytes ?? []).toString()).toBe("2");
+  expect(await crashing.projections.get("b")).toBe("3");
+  await crashing.close();
+  rmSync(folder, { recursive: true });
+});
+
 test.skipIf(process.platform !== "linux")(
   "B8.5 a first write waits while another process holds the store's files",
   async () => {
@@ -78,25 +93,3 @@ test.skipIf(process.platform !== "linux")(
   },
   60_000,
 );
-
-function childrenOf(pid: number): string[] {
-  return readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && parentOf(entry) === String(pid));
-}
-
-function parentOf(pid: string): string | undefined {
-  return /^PPid:\s*(\d+)/m.exec(statusOf(pid))?.[1];
-}
-
-/** Ended, or a zombie that nobody has collected yet. */
-function hasEnded(pid: string): boolean {
-  return !/^State:\s*[^Z\s]/m.test(statusOf(pid));
-}
-
-/** Empty when the process is gone. */
-function statusOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
-  } catch {
-    return "";
-  }
-}
