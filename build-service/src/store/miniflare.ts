@@ -45,6 +45,8 @@ async function start(persistPath: string): Promise<Bindings> {
     log: new Log(LogLevel.NONE),
     // A try that failed and succeeded later is no news; one that failed for good is told by its call.
     handleStructuredLogs: () => {},
+    // Miniflare's own port, which nothing here uses, gives every object of a bucket to every user of the machine (`/cdn-cgi/local/r2/public`).
+    unsafeRuntimeEnv: { AGENT_ENV_CLOSED_SOCKET: "entry" },
     workers: [
       {
         config: {

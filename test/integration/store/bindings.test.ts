@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bindings } from "../../../build-service/src/store/bindings.ts";
 import { bindingsAt } from "../../../build-service/src/store/bindings-client.ts";
 import { startMiniflare } from "../../../build-service/src/store/miniflare.ts";
-import { childrenOf, portsOf } from "../../fixtures/child-processes.ts";
+import { childrenOf, portsOf, socketFilesOf } from "../../fixtures/child-processes.ts";
+import { until } from "../../fixtures/until.ts";
 
 const ODD_NAMES = ["../x", "/", "a%2Fb", "?#&", "a b", '"', "\\", "\n", "ü", "\u{1f600}"];
 
@@ -124,13 +125,20 @@ test.skipIf(process.platform !== "linux")("no port that the store opens serves w
   try {
     await started.bucket.put("key", Buffer.from("secret"));
     const workerds = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    expect(workerds).toHaveLength(1);
     const ports = [...workerds.flatMap(portsOf), ...portsOf(String(process.pid)).filter((port) => !ours.includes(port))];
     expect(ports.length).toBeGreaterThan(0);
     for (const port of ports) {
+      const url = `http://127.0.0.1:${port}/cdn-cgi/local/r2/public/agent-env-store/key`;
+      expect((await fetch(url)).status, url).toBeOneOf([401, 403]);
       const stranger = bindingsAt(new URL(`http://127.0.0.1:${port}`), "0".repeat(64));
       await expect(stranger.bucket.get("key"), String(port)).rejects.toThrow(/ answered 40[13]$/);
       await stranger.close();
     }
+    const files = workerds.flatMap(socketFilesOf);
+    expect(files).toEqual([expect.stringMatching(/^\/tmp\/agent-env-closed-\w+\/socket$/)]);
+    await until("the folder of the closed socket is gone", 5_000, () => !files.some((file) => existsSync(dirname(file))));
+    expect(await started.bucket.head("key")).toMatchObject({ size: 6 });
   } finally {
     await started.close();
     rmSync(other, { recursive: true });
