@@ -17,6 +17,7 @@ import {
 import { namedRolesOf } from "./auth/caller.ts";
 import { isServedHost, originProblem } from "./auth/origin.ts";
 import { ROUTE_SCOPES, type RouteScope } from "./auth/route-scopes.ts";
+import { allValues } from "./fields.ts";
 import { siteOfHost } from "./proxy/site/hosts.ts";
 import { strayRequest } from "./proxy/site/stray.ts";
 import type { In } from "./seam.ts";
@@ -133,7 +134,7 @@ export function pathOf(path: string): string {
 
 /** How many gateways a request went through before this one: the most that any of its fields says. */
 export function hopsOf(request: In): number {
-  const said = request.headers().flatMap(([name, value]) => (name === HOPS_FIELD ? value.split(",").map(Number) : []));
+  const said = allValues(request.headers(), HOPS_FIELD).flatMap((value) => value.split(",").map(Number));
   return Math.max(0, ...said.filter(Number.isInteger));
 }
 

@@ -1,4 +1,5 @@
 import { holds, ROLE_HEADER, roleFromHeader, type Scope } from "@agent-env/protocol";
+import { allValues } from "../fields.ts";
 import type { In } from "../seam.ts";
 import { sha256Hex } from "../sha256.ts";
 
@@ -47,9 +48,8 @@ export function may(caller: Caller, scope: Scope): boolean {
 
 /** The roles that a request names: several fields, or one with commas (RFC 9110 §5.3), as Workers join them. */
 export function namedRolesOf(request: In): string[] {
-  return request
-    .headers()
-    .flatMap(([name, value]) => (name === ROLE_FIELD ? value.split(",") : []))
+  return allValues(request.headers(), ROLE_FIELD)
+    .flatMap((value) => value.split(","))
     .map((role) => role.trim())
     .filter((role) => role !== "");
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, jsonOf, PAGE_TOKEN_TYPE, TOKEN_TYPE } from "@agent-env/protocol";
+import { allValues } from "../fields.ts";
 import type { Field, In } from "../seam.ts";
 
 /** What the names of the gateway's cookies begin with: no site sees or sets one. */
@@ -8,30 +9,40 @@ const BEARER = /^bearer[ \t]+(\S+)$/i;
 
 /** The bearer tokens of a request. Repeated fields may come joined by commas. */
 export function bearersOf(request: In): string[] {
-  return request.headers().flatMap(([name, value]) => (name === "authorization" ? partsOf(value).flatMap(bearerIn) : []));
+  return allValues(request.headers(), "authorization").flatMap((value) => partsOf(value).flatMap(bearerIn));
 }
 
 /** Whether a text says that it is a token of an agent-env gateway, good or bad. Only then is it ours to take out. */
 export function isOurToken(text: string): boolean {
   const [header, , signature] = text.split(".");
-  if (header === undefined || signature === undefined || !/^[\w-]+$/.test(header) || header.length % 4 === 1) return false;
+  if (header === undefined || signature === undefined) return false;
+  if (header !== lastHead.text) lastHead = { text: header, isOurs: namesOurType(header) };
+  return lastHead.isOurs;
+}
+
+/** The head of a token that was read last: those of one key are all alike. */
+let lastHead = { text: "", isOurs: false };
+
+function namesOurType(header: string): boolean {
+  if (!/^[\w-]+$/.test(header) || header.length % 4 === 1) return false;
   const read = jsonOf(atob(header.replaceAll("-", "+").replaceAll("_", "/")));
   return isJsonObject(read) && (read["typ"] === TOKEN_TYPE || read["typ"] === PAGE_TOKEN_TYPE);
 }
 
 /** The fields of a request without the gateway's own credentials; a site's own stay as they are. */
 export function withoutCredentials(fields: readonly Field[]): Field[] {
-  return fields.flatMap(([name, value]): Field[] => {
-    const kept = name === "authorization" ? withoutTokens(value) : name === "cookie" ? withoutPageCookies(value) : value;
+  return fields.flatMap((field): Field[] => {
+    const [name, value] = field;
+    if (name !== "authorization" && name !== "cookie") return [field];
+    const kept = name === "authorization" ? withoutTokens(value) : withoutPageCookies(value);
     return kept === "" && value !== "" ? [] : [[name, kept]];
   });
 }
 
 /** Every value that a request's cookies have under a name: one set for a longer path comes first, and may be anybody's. */
 export function cookiesOf(request: In, name: string): string[] {
-  return request
-    .headers()
-    .flatMap(([field, value]) => (field === "cookie" ? value.split(/[;,]/) : []))
+  return allValues(request.headers(), "cookie")
+    .flatMap((value) => value.split(/[;,]/))
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));

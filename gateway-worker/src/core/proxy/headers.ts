@@ -1,11 +1,12 @@
 import { ROLE_HEADER, SITE_LAYERS_HEADER } from "@agent-env/protocol";
 import { setsPageCookie, withoutCredentials } from "../auth/credentials.ts";
+import { allValues } from "../fields.ts";
 import { HOPS_FIELD, hopsOf } from "../route.ts";
 import type { Field, In } from "../seam.ts";
 import { timeFields, UNIVERSE_FIELD } from "../universe-time.ts";
 
 /** Fields that end at the next hop (RFC 9110 §7.6.1), whether or not `Connection` names them. */
-const HOP_BY_HOP = [
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
   "proxy-connection",
@@ -15,23 +16,16 @@ const HOP_BY_HOP = [
   "upgrade",
   "proxy-authorization",
   "proxy-authenticate",
-];
+]);
 /** What the gateway says anew to a server. `expect` has been met by the time a body is passed on. */
 const OURS_INWARD = new Set(["host", "expect", "agentenv-role", UNIVERSE_FIELD, "forwarded", HOPS_FIELD, SITE_LAYERS_HEADER.toLowerCase()]);
 const OURS_OUTWARD = new Set(["date", "server"]);
 
 /** What of `fields` may be passed on to the next hop. Order and repeated fields stay. */
 export function endToEnd(fields: readonly Field[]): Field[] {
-  const namedByConnection = fields
-    .filter(([name]) => name === "connection")
-    .flatMap(([, value]) =>
-      value
-        .toLowerCase()
-        .split(",")
-        .map((part) => part.trim()),
-    );
-  const dropped = new Set([...HOP_BY_HOP, ...namedByConnection]);
-  return fields.filter(([name]) => !dropped.has(name));
+  const named = allValues(fields, "connection").flatMap((value) => value.toLowerCase().split(","));
+  const dropped = named.map((part) => part.trim());
+  return fields.filter(([name]) => !HOP_BY_HOP.has(name) && !dropped.includes(name));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { concatenated } from "../../core/body.ts";
+import { firstValue } from "../../core/fields.ts";
 import { asksForWebSocket } from "../../core/proxy/forward.ts";
 import { ClientFault, Fault, type Field, type In } from "../../core/seam.ts";
 import { BODY_SILENCE_MS } from "../body-silence.ts";
@@ -36,7 +37,7 @@ export class NodeIn implements In {
   }
 
   header(name: string): string | undefined {
-    return this.#fields.find(([field]) => field === name)?.[1];
+    return firstValue(this.#fields, name);
   }
 
   headers(): readonly Field[] {

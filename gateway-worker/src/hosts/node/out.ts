@@ -22,11 +22,16 @@ export class NodeOut implements Out {
   stream(status: number, headers: readonly Field[]): Sink {
     const response = this.#response;
     response.writeHead(status, headers.flat());
-    sendHead(response);
+    // a body that is there already begins in the packet of its head
+    const sending = setImmediate(() => sendHead(response));
+    let isBegun = false;
     return {
       write: (chunk) => {
-        if (response.destroyed || response.write(chunk)) return undefined;
-        return drained(response);
+        if (response.destroyed) return undefined;
+        const bytes = isBegun ? chunk : bytesOf(chunk);
+        if (!isBegun) clearImmediate(sending);
+        isBegun = true;
+        return response.write(bytes) ? undefined : drained(response);
       },
       end: () => void response.end(),
       cut: () => void response.destroy(),
@@ -63,9 +68,14 @@ export function endWithText(message: OutgoingMessage, text: string): void {
   else message.end(Buffer.from(text));
 }
 
-/** Sends the head at once. `flushHeaders()` would write it as UTF-8, and so change bytes above 0x7F. */
+/** Sends a head that still waits for its body. `flushHeaders()` would write it as UTF-8, and so change bytes above 0x7F. */
 function sendHead(response: ServerResponse): void {
-  response.write(NOTHING);
+  if (!response.destroyed && !response.writableEnded) response.write(NOTHING);
+}
+
+/** What can be sent with a head: Node would write both in the encoding of a text. */
+function bytesOf(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === "string" ? Buffer.from(chunk) : chunk;
 }
 
 /** A client that left is no longer slow. */

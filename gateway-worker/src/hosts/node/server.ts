@@ -1,6 +1,7 @@
 import http from "node:http";
 import { bodyTooSlow, severalHosts } from "@agent-env/protocol";
 import { getRequestListener } from "@hono/node-server";
+import { allValues } from "../../core/fields.ts";
 import type { Gateway } from "../../core/gateway.ts";
 import { replyError } from "../../core/proxy/forward.ts";
 import { ClientFault, type Field, type In } from "../../core/seam.ts";
@@ -42,7 +43,7 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
     const request = new NodeIn(message, door);
     const answer = new NodeOut(response);
     try {
-      if (request.headers().filter(([name]) => name === "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);
+      if (allValues(request.headers(), "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);
       await gateway.handle(request, answer, (given) => getRequestListener((forApp) => app.fetch(forApp, given))(message, response));
     } catch (error) {
       if (error instanceof ClientFault) return replyError(request, answer, bodyTooSlow(BODY_SILENCE_MS), CLOSE);

@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { Duplex } from "node:stream";
+import { firstValue } from "../../core/fields.ts";
 import { Fault, type FaultKind, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import { isFinalStatus, notAStatus } from "../final-status.ts";
 import { isReadableCoding, pumpedDecoded } from "./decoded.ts";
@@ -61,18 +62,45 @@ export function answerTo<Switched>(
 
 /** A request on its way, with its head as it will be sent. `isShared`: its connection may serve others before and after. */
 export function clientRequest(request: UpRequest, { isShared }: { isShared: boolean }): http.ClientRequest {
-  const url = new URL(request.url);
-  const secure = url.protocol === "https:";
+  const { isSecure, host, authority, port, path } = addressIn(request.url);
   const options = {
-    agent: isShared && (secure ? agents["https:"] : agents["http:"]),
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? (secure ? 443 : 80) : Number(url.port),
+    agent: isShared && (isSecure ? agents["https:"] : agents["http:"]),
+    host,
+    port,
     method: request.method,
-    path: url.href.slice(url.origin.length),
-    headers: ["host", request.host ?? url.host, ...withFraming(request).flat()],
+    path,
+    headers: ["host", request.host ?? authority, ...withFraming(request).flat()],
     setDefaultHeaders: false,
   };
-  return secure ? https.request(options) : http.request(options);
+  return isSecure ? https.request(options) : http.request(options);
+}
+
+type Address = {
+  readonly isSecure: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly authority: string;
+};
+const MAX_ADDRESSES = 100;
+/** Those asked for last: a server's MCP endpoint is asked for all the time. */
+const addresses = new Map<string, Address>();
+
+function addressIn(text: string): Address {
+  const known = addresses.get(text);
+  if (known !== undefined) return known;
+  const url = new URL(text);
+  const isSecure = url.protocol === "https:";
+  const address = {
+    isSecure,
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? (isSecure ? 443 : 80) : Number(url.port),
+    path: url.href.slice(url.origin.length),
+    authority: url.host,
+  };
+  if (addresses.size === MAX_ADDRESSES) addresses.clear();
+  addresses.set(text, address);
+  return address;
 }
 
 /**
@@ -128,7 +156,7 @@ export class NodeUpResponse implements UpResponse {
   }
 
   header(name: string): string | undefined {
-    return this.#fields.find(([field]) => field === name)?.[1];
+    return firstValue(this.#fields, name);
   }
 
   headers(): readonly Field[] {

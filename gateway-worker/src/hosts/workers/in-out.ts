@@ -1,5 +1,6 @@
 import { bodyTooSlow } from "@agent-env/protocol";
 import { concatenated } from "../../core/body.ts";
+import { firstValue } from "../../core/fields.ts";
 import { asksForWebSocket } from "../../core/proxy/forward.ts";
 import { ClientFault, Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
 import { within } from "../../core/timing.ts";
@@ -51,7 +52,7 @@ export class WorkersIn implements In {
   }
 
   header(name: string): string | undefined {
-    return this.#fields.find(([field]) => field === name)?.[1];
+    return firstValue(this.#fields, name);
   }
 
   headers(): readonly Field[] {
