@@ -1,8 +1,16 @@
 /** In which forms a client takes an answer. */
 export type Forms = { readonly json: boolean; readonly sse: boolean };
 
+/** What was read last: a client says the same with every request. */
+let last: { readonly accept: string | undefined; readonly forms: Forms } | undefined;
+
 /** Reads `Accept` leniently: missing and `*` mean both (6-mcp §11). */
 export function acceptedForms(accept: string | undefined): Forms {
+  if (last === undefined || last.accept !== accept) last = { accept, forms: formsIn(accept) };
+  return last.forms;
+}
+
+function formsIn(accept: string | undefined): Forms {
   if (accept === undefined || accept.trim() === "") return { json: true, sse: true };
   const ranges = accept
     .split(",")

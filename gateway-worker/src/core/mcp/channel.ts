@@ -1,5 +1,6 @@
 import type { JsonObject } from "@agent-env/protocol";
 import type { Field, Host } from "../seam.ts";
+import type { Cancellation } from "./cancellation.ts";
 import type { Answered } from "./exchange.ts";
 
 /** Legacy: revisions with a handshake and sessions. Modern: each request stands for itself. */
@@ -34,7 +35,7 @@ export type Ask = {
   readonly paused?: (retryMs: number | undefined) => void;
   /** Header fields of this request alone. */
   readonly fields?: readonly Field[];
-  readonly signal?: AbortSignal;
+  readonly cancellation?: Cancellation;
 };
 
 /** A way to one server for one caller, in one era. */

@@ -1,5 +1,6 @@
 import { Fault } from "../seam.ts";
 import { Timer } from "../timing.ts";
+import type { Cancellation } from "./cancellation.ts";
 
 /** However often an exchange shows signs of life. */
 export const LONGEST_EXCHANGE_MS = 3_600_000;
@@ -7,21 +8,29 @@ export const LONGEST_EXCHANGE_MS = 3_600_000;
 /** Ends an exchange that is silent too long, or that nobody wants any more. */
 export class Deadline {
   readonly #silenceMs: number;
-  readonly #signal: AbortSignal | undefined;
+  readonly #cancellation: Cancellation | undefined;
   readonly #lastMs = Date.now() + LONGEST_EXCHANGE_MS;
-  readonly #ended = Promise.withResolvers<never>();
-  readonly #onAbort = (): void => this.#end(new Fault("unknown", "cancelled"));
   readonly #timer = new Timer();
-  /** Breaks off what is under way. */
-  abort: () => void = () => undefined;
+  #fault: Fault | null = null;
+  #giveUp: (fault: Fault) => void = () => undefined;
+  #abort: () => void = () => undefined;
 
-  constructor(silenceMs: number, signal: AbortSignal | undefined) {
+  constructor(silenceMs: number, cancellation: Cancellation | undefined) {
     this.#silenceMs = silenceMs;
-    this.#signal = signal;
-    this.#ended.promise.catch(() => undefined);
-    signal?.addEventListener("abort", this.#onAbort);
-    if (signal?.aborted === true) this.#onAbort();
-    else this.sign();
+    this.#cancellation = cancellation;
+    this.sign();
+    cancellation?.tell(() => this.#end(new Fault("unknown", "cancelled")));
+  }
+
+  /** Breaks off what is under way. */
+  get abort(): () => void {
+    return this.#abort;
+  }
+
+  /** At once, where the end has come before what is under way. */
+  set abort(abort: () => void) {
+    this.#abort = abort;
+    if (this.#fault !== null) abort();
   }
 
   /** The server has shown that it lives. */
@@ -30,19 +39,23 @@ export class Deadline {
     this.#timer.set(leftMs, () => this.#end(new Fault("timeout", `no answer within ${this.#silenceMs / 1000}s`)));
   }
 
-  /** The outcome of `work`, or the fault that ended it. */
+  /** The outcome of `work`, or the fault that ended it. One work at a time. */
   orEnd<T>(work: Promise<T>): Promise<T> {
-    work.catch(() => undefined);
-    return Promise.race([work, this.#ended.promise]);
+    return new Promise((resolve, reject) => {
+      work.then(resolve, reject);
+      this.#giveUp = reject;
+      if (this.#fault !== null) reject(this.#fault);
+    });
   }
 
   stop(): void {
-    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#cancellation?.tell(null);
     this.#timer.stop();
   }
 
   #end(fault: Fault): void {
-    this.abort();
-    this.#ended.reject(fault);
+    this.#fault ??= fault;
+    this.#abort();
+    this.#giveUp(this.#fault);
   }
 }

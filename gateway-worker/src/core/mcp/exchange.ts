@@ -3,6 +3,7 @@ import { BodyTooLarge, textOf } from "../body.ts";
 import { mcpCall } from "../observe/mcp-call.ts";
 import type { Field, Host, UpExchange, UpResponse } from "../seam.ts";
 import { BadAnswer } from "./bad-answer.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { checkedReply, isErrorAnswer } from "./checked-reply.ts";
 import { Deadline, LONGEST_EXCHANGE_MS } from "./deadline.ts";
 import { replyInStream } from "./reply-stream.ts";
@@ -25,7 +26,7 @@ export type Post = {
   readonly heard: (message: JsonObject) => void | Promise<void>;
   /** It has ended its stream ahead of the reply, to be asked for the rest after so long. */
   readonly paused?: (retryMs: number | undefined) => void;
-  readonly signal?: AbortSignal;
+  readonly cancellation?: Cancellation;
 };
 
 /** What came back. `reply` is a JSON-RPC response, perhaps an error. */
@@ -43,7 +44,7 @@ export function exchange(host: Pick<Host, "upstream" | "observer">, post: Post):
 }
 
 async function exchanged(host: Pick<Host, "upstream">, post: Post): Promise<Answered> {
-  const deadline = new Deadline(post.silenceMs, post.signal);
+  const deadline = new Deadline(post.silenceMs, post.cancellation);
   try {
     let url = post.url;
     for (let redirects = 0; ; redirects++) {

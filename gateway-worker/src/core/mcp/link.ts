@@ -111,7 +111,11 @@ export class Link {
         isOpen = true;
         return outcomeOf(await channel.request(ask));
       } catch (error) {
-        const verdict = this.#verdict(error, { isOpen, mayRepeat: mayRepeat && !repeated, isCancelled: ask.signal?.aborted === true });
+        const verdict = this.#verdict(error, {
+          isOpen,
+          mayRepeat: mayRepeat && !repeated,
+          isCancelled: ask.cancellation?.isCancelled === true,
+        });
         if (verdict !== "again") return { trouble: verdict };
         if (isOpen && !(error instanceof Fault && error.kind === "refused")) repeated = true;
         if (this.#options.now() >= deadline) return this.#down();

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "@agent-env/protocol";
 import { inBackground } from "../background.ts";
 import type { Host } from "../seam.ts";
+import { Cancellation } from "./cancellation.ts";
 import { isWanted } from "./log-level.ts";
 import type { Turn } from "./turn.ts";
 import type { UpstreamSession } from "./upstream-session.ts";
@@ -11,7 +12,7 @@ const CANCEL_GRACE_MS = 1_000;
 /** One request under way: whose it is, what of the server's notifications its caller sees, and how it is cancelled. */
 export class LiveCall {
   readonly #host: Host;
-  readonly ending = new AbortController();
+  readonly cancellation = new Cancellation();
   readonly #token: unknown;
   /** The token of ours that a server sees in place of the caller's, which others may use as well. */
   readonly #ownToken: number;
@@ -50,13 +51,13 @@ export class LiveCall {
     if (this.isCancelled) return;
     this.isCancelled = true;
     if (this.session === null) {
-      this.ending.abort();
+      this.cancellation.cancel();
       return;
     }
     const params = { requestId: this.#sentId, ...(reason === undefined ? {} : { reason }) };
     const notice = { jsonrpc: "2.0", method: "notifications/cancelled", params };
     if (this.#sentId !== null) inBackground(this.#host, this.session.notify(notice));
-    setTimeout(() => this.ending.abort(), CANCEL_GRACE_MS);
+    setTimeout(() => this.cancellation.cancel(), CANCEL_GRACE_MS);
   }
 
   /** Progress under the caller's own token and only rising; log lines that it asked for. */

@@ -35,8 +35,8 @@ export class ModernChannel implements Channel {
     ask.sent?.(id);
     // a modern server asks nothing on a stream
     const heard = (said: JsonObject) => (said["id"] === undefined ? ask.heard(said) : undefined);
-    const { silenceMs, signal } = ask;
-    return await exchange(this.#wire.host, { ...this.post(ask.message, id, ask.fields), silenceMs, signal, heard });
+    const { silenceMs, cancellation } = ask;
+    return await exchange(this.#wire.host, { ...this.post(ask.message, id, ask.fields), silenceMs, cancellation, heard });
   }
 
   /** A request as it is sent. */

@@ -156,7 +156,7 @@ export class Relay {
       sent: (id) => call.sent(id),
       paused: (retryMs) => call.turn.answer.pause(retryMs),
       fields: [...call.turn.fields.filter(([name]) => !target.fields.some(([other]) => other === name)), ...target.fields],
-      signal: call.ending.signal,
+      cancellation: call.cancellation,
     };
     return await to.server.link.request(to.channel, ask, target.mayRepeat);
   }

@@ -93,9 +93,9 @@ export class UpstreamSession implements Channel {
       const id = this.#wire.nextId();
       ask.sent?.(id);
       const heard = (said: JsonObject) => (said["id"] === undefined ? ask.heard(said) : this.answer(said, ask.asked));
-      const { silenceMs, signal, paused } = ask;
+      const { silenceMs, cancellation, paused } = ask;
       const post = this.#post(session, { ...ask.message, id }, ask.fields);
-      const answered = await exchange(this.#wire.host, { ...post, silenceMs, signal, heard, paused });
+      const answered = await exchange(this.#wire.host, { ...post, silenceMs, cancellation, heard, paused });
       if (!(await this.#isLost(session, answered))) return answered;
       if (this.#open === opening) this.#forget();
       if (attempt + 1 >= MOST_SESSIONS) throw new SessionLost(`HTTP ${answered.status} for a session just opened`);
