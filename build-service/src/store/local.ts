@@ -145,12 +145,8 @@ function projectionsOver(namespace: Kv, patiently: Patiently): Projections {
     remove,
     list: (prefix) => patiently(() => listKeys(namespace, prefix)),
     async getAll(keys) {
-      const found = new Map<string, string>();
-      for (const key of keys) {
-        const value = await get(key);
-        if (value !== null) found.set(key, value);
-      }
-      return found;
+      const read = await Promise.all(keys.map(async (key) => ({ key, value: await get(key) })));
+      return new Map(read.flatMap(({ key, value }) => (value === null ? [] : [[key, value]])));
     },
     async putAll(values) {
       for (const [key, value] of values) await put(key, value);
