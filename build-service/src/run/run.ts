@@ -29,7 +29,7 @@ import { Interrupted } from "./interrupted.ts";
 import { pooled } from "./pool.ts";
 import { type PreflightRequest, preflight } from "./preflight.ts";
 import { belowThreshold, keepResult, type RunResult, taskEntry } from "./result.ts";
-import { runTask, type TaskServices, takeDown } from "./task-run.ts";
+import { runTask, type TaskResult, type TaskServices, takenDown } from "./task-run.ts";
 
 export type RunRequest = {
   readonly bundle: FoundBundle;
@@ -140,12 +140,10 @@ export async function runBundle(request: RunRequest): Promise<{ result: RunResul
     signal.throwIfAborted();
     const services = servicesOf(request, { plan, sandbox }, store, runId);
     const results = await pooled(plan.tasks, request.concurrency, (task) => runTask(task, services));
-    const tasks = results.map((result) => taskEntry(result, plan.versionOf("task", result.id)));
+    const entry = (result: TaskResult) => taskEntry(result, plan.versionOf("task", result.id));
     const kept = results.flatMap((result) => result.kept);
-    if (request.keep !== null && kept.length > 0) {
-      await request.keep({ tasks, deployments: kept });
-      await takeDown(kept, emit);
-    }
+    if (request.keep !== null && kept.length > 0) await request.keep({ tasks: results.map(entry), deployments: kept });
+    const tasks = (await Promise.all(results.map((result) => takenDown(result, emit)))).map(entry);
     const result = resultOf({ request, plan, tasks, runId, startedAt });
     return { result, path: keepResult(stateDir, result) };
   } finally {

@@ -1,11 +1,13 @@
+import { DeploymentRecord } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { memoryStore } from "../../../test/fixtures/memory-store.ts";
+import type { Deployment, LeftUp } from "../deploy/deployment.ts";
 import type { StageEvent } from "../report/events.ts";
 import { lineOf } from "../report/lines.ts";
 import { BUILT_IN, type Registry } from "../types/registry.ts";
 import { stepOf } from "./steps/step.ts";
-import { type PlannedStep, runTask, type TaskServices } from "./task-run.ts";
+import { type PlannedStep, runTask, type TaskResult, type TaskServices, takenDown } from "./task-run.ts";
 
 const ran: string[] = [];
 
@@ -66,5 +68,37 @@ describe("a step that fails", () => {
   test("does what it says itself, whatever its type", async () => {
     expect(await run([{ id: "a", type: "lenient", fails: true, fail_task_on_error: true }, then])).toMatchObject({ ran: ["a"] });
     expect(await run([{ id: "a", type: "strict", fails: true, fail_task_on_error: false }, then])).toMatchObject({ ran: ["a", "then"] });
+  });
+});
+
+describe("what was kept of a task", () => {
+  const stuck: LeftUp = { kind: "container", name: "shop-1", reason: "the engine is gone" };
+  const kept = (id: string, left: LeftUp[]): Deployment => ({
+    record: DeploymentRecord.parse({ deployment_id: id, name: id, auth: { mode: "open" }, servers: [] }),
+    authorization: () => Promise.resolve({}),
+    placeFile: () => Promise.resolve(false),
+    logs: () => Promise.resolve(""),
+    teardown: () => Promise.resolve(left),
+  });
+  const result: TaskResult = {
+    path: "tasks/t.json",
+    id: "@local/t",
+    instanceId: "t-1",
+    outcome: "passed",
+    scores: {},
+    failedSteps: [],
+    durationS: 1,
+    deployments: ["a-1", "b-1"],
+    kept: [kept("a-1", []), kept("b-1", [stuck])],
+    leftUp: [],
+  };
+
+  test("and can't be removed stands in the result, and is said", async () => {
+    const events: StageEvent[] = [];
+    expect(await takenDown(result, (event) => events.push(event))).toEqual({ ...result, kept: [], leftUp: [stuck] });
+    expect(events).toEqual([
+      { kind: "teardown", entry: "a-1", phase: "done", message: "taken down" },
+      { kind: "teardown", entry: "b-1", phase: "done", message: "still up: shop-1" },
+    ]);
   });
 });

@@ -104,8 +104,13 @@ function graphOf(task: PlannedTask, registry: Registry): (GraphStep & { readonly
   });
 }
 
+/** A task's result when what was kept of it is taken down, too. */
+export async function takenDown(result: TaskResult, emit: Emit): Promise<TaskResult> {
+  return { ...result, kept: [], leftUp: [...result.leftUp, ...(await takeDown(result.kept, emit))] };
+}
+
 /** Takes deployments down, all at once. Gives what could not be removed. */
-export async function takeDown(deployments: readonly Deployment[], emit: Emit): Promise<LeftUp[]> {
+async function takeDown(deployments: readonly Deployment[], emit: Emit): Promise<LeftUp[]> {
   const left = await Promise.all(
     deployments.map(async ({ record, teardown }) => {
       const leftUp = await teardown();
