@@ -1,14 +1,15 @@
 import { parseArgs } from "node:util";
 import { thisMachine } from "./setup/machine.ts";
 import { type Found, TIERS, type Tier } from "./setup/part.ts";
-import { BENCH_PARTS, lookAt, mendParts, partsFor } from "./setup/parts.ts";
+import { BENCH_PARTS, LONG_PARTS, lookAt, mendParts, partsFor } from "./setup/parts.ts";
 
-const USAGE = `npm run setup -- [--tier TIER]… [--bench] [--look]
+const USAGE = `npm run setup -- [--tier TIER]… [--bench] [--long] [--look]
 
 Gets ready what the tests need: a Docker Engine, base images, a registry, PostgreSQL, Chromium, Python, npm packages of others. On Debian as root it installs and starts
 what is missing; elsewhere it says what is missing and how to get it (exit code 2).
   --tier TIER   only what this tier needs: ${TIERS.join(", ")}
   --bench       what npm run bench -- gateway needs: wrk, nginx, gateways from npm; without --tier nothing else
+  --long        what npm run test:long needs beside: development servers from npm; without --tier nothing else
   --look        only look, and change nothing
 `;
 
@@ -16,6 +17,7 @@ const { values } = parseArgs({
   options: {
     tier: { type: "string", multiple: true },
     bench: { type: "boolean", default: false },
+    long: { type: "boolean", default: false },
     look: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -26,8 +28,8 @@ function isTier(name: string): name is Tier {
 }
 
 function line(name: string, found: Found): string {
-  const text = found.state === "missing" ? `${found.why}\n${" ".repeat(21)}Next: ${found.next}` : found.detail;
-  return `${name.padEnd(11)}${found.state.padEnd(10)}${text}\n`;
+  const text = found.state === "missing" ? `${found.why}\n${" ".repeat(22)}Next: ${found.next}` : found.detail;
+  return `${name.padEnd(12)}${found.state.padEnd(10)}${text}\n`;
 }
 
 async function main(): Promise<number> {
@@ -38,8 +40,8 @@ async function main(): Promise<number> {
   }
   const started = performance.now();
   const machine = thisMachine();
-  const tiers = values.tier ?? (values.bench ? [] : [...TIERS]);
-  const parts = [...partsFor(tiers.filter(isTier)), ...(values.bench ? BENCH_PARTS : [])];
+  const tiers = values.tier ?? (values.bench || values.long ? [] : [...TIERS]);
+  const parts = [...partsFor(tiers.filter(isTier)), ...(values.bench ? BENCH_PARTS : []), ...(values.long ? LONG_PARTS : [])];
   const plan = await lookAt(parts, machine);
   const found = values.look ? plan : await mendParts(plan, machine, (text) => process.stdout.write(`${text}\n`));
   for (const [part, state] of found) process.stdout.write(line(part.name, state));

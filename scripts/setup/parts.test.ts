@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Machine } from "./machine.ts";
 import type { Found, Part } from "./part.ts";
 import { TIERS } from "./part.ts";
-import { BENCH_PARTS, lookAt, mendParts, PARTS, packagesOf, partsFor } from "./parts.ts";
+import { BENCH_PARTS, LONG_PARTS, lookAt, mendParts, PARTS, packagesOf, partsFor } from "./parts.ts";
 
 const MACHINE: Machine = { platform: "linux", arch: "x64", debian: false, root: false, dockerHost: null, cacheFolder: "/cache" };
 const READY: Found = { state: "ready", detail: "there" };
@@ -61,8 +61,9 @@ describe("setting up", () => {
     expect(partsFor(["unit"])).toEqual([]);
   });
 
-  test("needs nothing of the benches' for any tier", () => {
+  test("needs nothing of the benches' or of the long forms' for any tier", () => {
     expect(BENCH_PARTS.map(({ name }) => name)).toEqual(["wrk", "nginx", "gateways"]);
+    expect(LONG_PARTS.map(({ name }) => name)).toEqual(["dev-servers"]);
     expect(partsFor(TIERS)).toEqual(PARTS);
   });
 });

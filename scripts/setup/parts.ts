@@ -4,7 +4,7 @@ import { images } from "./images.ts";
 import type { Machine } from "./machine.ts";
 import { installPackages } from "./packages.ts";
 import type { Found, Part, Say, Tier } from "./part.ts";
-import { benchPeers, peers } from "./peers.ts";
+import { benchPeers, devServers, peers } from "./peers.ts";
 import { nginx, postgres, registry, wrk } from "./programs.ts";
 import { python } from "./python.ts";
 
@@ -13,6 +13,9 @@ export const PARTS: readonly Part[] = [engine, images, registry, postgres, chrom
 
 /** What no test needs: only a bench that compares with programs of others. */
 export const BENCH_PARTS: readonly Part[] = [wrk, nginx, benchPeers];
+
+/** What only the long forms of tests need. */
+export const LONG_PARTS: readonly Part[] = [devServers];
 
 /** The parts that any of these tiers needs or makes use of. */
 export function partsFor(tiers: readonly Tier[]): Part[] {

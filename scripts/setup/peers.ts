@@ -16,5 +16,14 @@ const bench = npmPackages({
   shown: "bench/gateway/npm-peers",
 });
 
+/** Development servers of others from npm, for the long form of the browser tests. */
+const dev = npmPackages({
+  name: "dev-servers",
+  tiers: [],
+  folder: new URL("../../test/browser/dev-servers/", import.meta.url),
+  shown: "test/browser/dev-servers",
+});
+
 export const { part: peers, file: peerFile } = interop;
 export const { part: benchPeers, file: benchPeerFile } = bench;
+export const { part: devServers, file: devServerFile } = dev;
