@@ -24,6 +24,7 @@ export const SITE_FINDINGS = [
   "event-source",
   "console-error",
   "text-differs",
+  "missing",
   "act-failed",
   "policy",
 ] as const;

@@ -285,6 +285,25 @@ export const BROKEN: readonly BrokenSite[] = [
     onBothHosts: false,
   },
   {
+    site: "missing",
+    paths: {
+      "/": [HTML, page("Shop")],
+      "/app.js": [JS, 'if (location.pathname === "/") fetch("cart").then(() => { window.isAwake = true; });'],
+      "/cart": ["text/plain", "2 things"],
+    },
+    looks: { at: "", shows: "window.isAwake === true", host: true, prefix: false },
+    finds: [
+      {
+        kind: "missing",
+        page: "/",
+        text: "fetch /cart: asked for in host mode, and never under the prefix",
+        at: at("app.js", 1, 32),
+        layer: null,
+      },
+    ],
+    onBothHosts: false,
+  },
+  {
     site: "act",
     paths: {
       "/": [HTML, page("Buy")],

@@ -62,7 +62,8 @@ function isFavicon({ by }: Sent, path: string): boolean {
   return by === "browser" && path === "/favicon.ico";
 }
 
-function nameOf({ type, method }: Sent): string {
+/** How a request is told. */
+export function nameOf({ type, method }: Sent): string {
   const name =
     { document: "frame", stylesheet: "style sheet", xhr: "XMLHttpRequest", eventsource: "event stream", other: "request" }[type] ?? type;
   return method === "GET" ? name : `${name} ${method}`;

@@ -98,7 +98,8 @@ function opens(socket: Socket, path: string, address: Pick<SiteAddress, "base">)
   return where.is === "site" && where.path === path && !isRefused(socket);
 }
 
-function isRefused({ status, failure }: Socket): boolean {
+/** Whether a socket could not be opened. */
+export function isRefused({ status, failure }: Socket): boolean {
   return failure !== null || (status !== null && status !== 101);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { brokenFindings, compare, elsewhere, hostNotes, needsSecondLook, policyFindings } from "./compare.ts";
 import { type Found, merged } from "./findings.ts";
-import type { PageRecord, Sent, WalkRecord } from "./walk-record.ts";
+import type { PageRecord, Sent, Socket, WalkRecord } from "./walk-record.ts";
 
 const HOST = "http://shop--d.localhost:9000/";
 const PREFIX = "http://localhost:9000/website/shop/";
@@ -124,6 +124,58 @@ describe("N5 what a page asks for", () => {
   });
 });
 
+describe("N5 what scripts ask for in host mode, and not under the prefix", () => {
+  const opened = (url: string, more: Partial<Socket> = {}): Socket => ({
+    url,
+    by: "script",
+    at: null,
+    status: 101,
+    failure: null,
+    ...more,
+  });
+  const asked = (url: string): Sent => sent(url, { type: "fetch", by: "script" });
+  const inHost = page({ sockets: [opened("ws://shop--d.localhost:9000/hot?id=1")], sent: [asked(`${HOST}api?at=1`)] });
+  const other = { key: "/b", path: "/b" };
+  const missing = (hosts: PageRecord[], prefix: PageRecord[]) =>
+    kinds(
+      compare(
+        hosts.map((each) => walk(HOST, [each])),
+        walk(PREFIX, prefix),
+      ),
+    );
+
+  test("is a finding on a page that looks the same, to be looked at twice", () => {
+    const found = compare([walk(HOST, [inHost, { ...inHost, ...other }])], walk(PREFIX, [page(), page(other)]));
+    expect(kinds(found)).toEqual([
+      "missing: socket /hot: opened in host mode, and never under the prefix",
+      "missing: fetch /api: asked for in host mode, and never under the prefix",
+    ]);
+    expect([found[0]?.page, found[0]?.layer, needsSecondLook(found)]).toEqual(["/", null, true]);
+  });
+
+  test("is none where one walk in host mode does without it", () => {
+    expect(missing([inHost, page()], [page()])).toEqual([]);
+  });
+
+  test("is none where any page under the prefix asks for it, with whatever query", () => {
+    const sockets = [opened("ws://localhost:9000/website/shop/hot?id=2")];
+    expect(missing([inHost], [page(), page({ ...other, sockets, sent: [asked(`${PREFIX}api?at=2`)] })])).toEqual([]);
+  });
+
+  test("is no news of a page that shows something else, or of one that wasn't opened", () => {
+    expect(missing([inHost], [page({ text: ["Not found"] })])).toEqual([
+      'text-differs: page /: nothing in host mode, "Not found" under the prefix',
+    ]);
+    expect(missing([inHost], [])).toEqual([]);
+  });
+
+  test("is what was answered there: not what markup asks for, nor what fails in host mode too", () => {
+    const refused = opened("ws://shop--d.localhost:9000/hot", { status: 404 });
+    const failing = sent(`${HOST}api`, { type: "fetch", by: "script", status: 404 });
+    expect(missing([page({ sockets: [refused], sent: [failing, sent(`${HOST}a.png`)] })], [page()])).toEqual([]);
+  });
+});
+
 test("N5 a cookie that the gateway has renamed is the site's own, and the gateway's is none", () => {
   const host = walk(HOST, [page()], [{ name: "__Host-sid", path: "/", host: "shop--d.localhost" }]);
   const own = { name: "agentenv-__Host-sid", path: "/website/shop/", host: "localhost" };
@@ -163,8 +215,12 @@ test("N5 a site is broken whose start page, or one of that page's own scripts, i
 });
 
 test("N5 hosts that a page asks beside the site's own are listed", () => {
-  expect(elsewhere(walk(HOST, [page({ sent: [sent("https://cdn.example/a.js"), sent(`${HOST}a`), sent("data:,a")] })]))).toEqual([
+  const sockets = ["ws://127.0.0.1:3000/ws", "ws://shop--d.localhost:9000/ws"].map(
+    (url): Socket => ({ url, by: "script", at: null, status: 101, failure: null }),
+  );
+  expect(elsewhere(walk(HOST, [page({ sent: [sent("https://cdn.example/a.js"), sent(`${HOST}a`), sent("data:,a")], sockets })]))).toEqual([
     "https://cdn.example",
+    "ws://127.0.0.1:3000",
   ]);
 });
 

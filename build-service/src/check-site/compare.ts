@@ -1,3 +1,4 @@
+import { missingFindings } from "./compare-missing.ts";
 import { isBroken, loopOf, pageFindings } from "./compare-pages.ts";
 import { requestFindings } from "./compare-requests.ts";
 import { cookieFindings, socketFindings, workerFindings } from "./compare-state.ts";
@@ -7,7 +8,15 @@ import { reached } from "./site-address.ts";
 import type { PageRecord, WalkRecord } from "./walk-record.ts";
 
 /** Findings that rest on what host mode shows: something that changes by itself may look like one. */
-const RESTS_ON_HOST = new Set<Found["kind"]>(["wrong-asset", "failed-load", "console-error", "text-differs", "socket", "event-source"]);
+const RESTS_ON_HOST = new Set<Found["kind"]>([
+  "wrong-asset",
+  "failed-load",
+  "console-error",
+  "text-differs",
+  "missing",
+  "socket",
+  "event-source",
+]);
 
 /** Whether another walk in host mode could show that a finding is none. */
 export function needsSecondLook(found: readonly Found[]): boolean {
@@ -17,13 +26,18 @@ export function needsSecondLook(found: readonly Found[]): boolean {
 /** What is wrong under a prefix, compared with walks in host mode; without any, what is wrong by itself. */
 export function compare(hosts: readonly WalkRecord[], walk: WalkRecord): Found[] {
   const host = new HostView(hosts);
-  const ofPages = walk.pages.flatMap((page) => [
-    ...requestFindings(page, walk, host),
-    ...pageFindings(page, walk, host),
-    ...socketFindings(page, walk, host),
-    ...workerFindings(page, walk, host),
-  ]);
-  return [...ofPages, ...cookieFindings(walk, host)];
+  const ofPages = walk.pages.map((page) => ({
+    page,
+    found: [
+      ...requestFindings(page, walk, host),
+      ...pageFindings(page, walk, host),
+      ...socketFindings(page, walk, host),
+      ...workerFindings(page, walk, host),
+    ],
+  }));
+  // Of a page that is found to differ it is no news that its scripts do something else.
+  const alike = ofPages.flatMap(({ page, found }) => (found.length === 0 ? [page.key] : []));
+  return [...ofPages.flatMap(({ found }) => found), ...missingFindings(alike, walk, host), ...cookieFindings(walk, host)];
 }
 
 /** Pages whose policy keeps the gateway's script out: a finding where something on them needed it, else a note. */
@@ -70,10 +84,10 @@ export function hostNotes(walk: WalkRecord): string[] {
 
 /** Hosts that pages asked, beside the site's own. */
 export function elsewhere(walk: WalkRecord): string[] {
-  const urls = walk.pages.flatMap(({ sent }) => sent.map(({ url }) => URL.parse(url)));
+  const urls = walk.pages.flatMap(({ sent, sockets }) => [...sent, ...sockets].map(({ url }) => URL.parse(url)));
   const { host } = new URL(walk.base);
   return [
-    ...new Set(urls.flatMap((url) => (url === null || url.host === host || !/^https?:$/.test(url.protocol) ? [] : [url.origin]))),
+    ...new Set(urls.flatMap((url) => (url === null || url.host === host || !/^(https?|wss?):$/.test(url.protocol) ? [] : [url.origin]))),
   ].sort();
 }
 

@@ -24,6 +24,7 @@ const ADVICE: Readonly<Record<SiteFindingKind, string>> = {
   "event-source": `${RELATIVE}; ${HOST}`,
   "console-error": `scripts under the prefix see it in location: ${KEEP}; ${HOST}`,
   "text-differs": `scripts that read location.pathname see the prefix there: take X-Forwarded-Prefix off, or ${KEEP}; ${HOST}`,
+  missing: `a script that compares or makes addresses stops there under the prefix: ${KEEP}; ${HOST}`,
   "act-failed": `look at the page that it fails on; ${HOST}`,
   policy: `give the policy's script-src a nonce, which the shim then carries, or ${RELATIVE}`,
 };
