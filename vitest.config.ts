@@ -1,11 +1,15 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** Files that have only a long form are left out of the others' runs. */
+const onlyLong = process.env["AGENT_ENV_TEST_LONG"] === "1" ? [] : ["**/*.long.test.ts"];
 
 /** One project a tier. What needs more than one package lies in `test/<tier>/`; unit tests lie beside the source. */
 const tier = (name: string, include: string[], timeoutMs: number, oneFileAtATime = false) => ({
   test: {
     name,
     include,
+    exclude: [...configDefaults.exclude, ...onlyLong],
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     fileParallelism: !oneFileAtATime,
