@@ -58,6 +58,15 @@ describe("callers need tokens, with [gateway] auth and --auth, without Docker", 
     expect(open).toEqual([401, 401, 401, 200]);
   });
 
+  test("W3 N4 an agent is told the gateway's own addresses of its sites, never those of the servers behind", async () => {
+    const { token: agent } = await token();
+    const headers = { ...JSON_FIELDS, authorization: `Bearer ${agent}` };
+    const body = JSON.stringify({ action: "call_tool", tool_name: "list_website_urls" });
+    const answer = await fetch(`${deployment.gateway_url}/step`, { method: "POST", headers, body });
+    const told = `${deployment.gateway_url}/website/guestbook/`;
+    expect(await answer.json()).toMatchObject({ content: [{ type: "text", text: JSON.stringify([told]) }], isError: false });
+  });
+
   test("N4 gateway token prints one for each kind of caller, and it is worth just that", async () => {
     const [agent, grader, orchestrator] = await Promise.all([token(), token("--preset", "grader"), token("--preset", "orchestrator")]);
     expect(agent).toEqual({

@@ -1,8 +1,9 @@
-import { type DeploymentRecord, joined, UserError } from "@agent-env/protocol";
+import { type DeployedServer, type DeploymentRecord, joined, UserError } from "@agent-env/protocol";
 import { allReady, GATEWAY_BUDGET_S, serverCheck } from "../../deploy/all-ready.ts";
 import { gatewayHealth, readCard, refuseClashes } from "../../deploy/gateway-answers.ts";
 import { listens, settled } from "../../deploy/readiness.ts";
 import {
+  type Addresses,
   addressOf,
   deployedServers,
   GATEWAY_NAME,
@@ -28,17 +29,17 @@ export const gatewayProvider: EnvProvider = {
     mode === "container" ? [...serverServices(env, false), gatewayService(gatewayImage)] : serverServices(env, true),
   variables: (service, addresses, record) =>
     service.role === "gateway" ? gatewayVariables(addresses, record) : serverVariables(service, addresses),
-  withServers: (draft, env, mode, addresses) => ({
-    ...draft,
-    servers: deployedServers(env, addresses, mode === "container" ? "inside" : "outside", draft.deployment_id ?? ""),
-  }),
+  withServers: (draft, env, mode, addresses) => {
+    const servers = deployedServers(env, addresses, mode === "container" ? "inside" : "outside", draft.deployment_id ?? "");
+    return { ...draft, servers, browse_urls: mode === "container" ? browseUrls(servers, addresses) : {} };
+  },
   async ready(started, record) {
     const { options, context, deploymentId } = started;
     const url = options.gateway === "container" ? await containerReady(started) : await edgeReady(started, record);
     const card = await readCard(url, started);
     await refuseClashes(options.env.id, url, started);
     context.emit({ kind: "deploy", entry: deploymentId, phase: "ready", message: `${options.env.id} is up at ${url}` });
-    return { url, card, fields: { gateway_url: url, website_frontend_urls: sitePages(record, url) } };
+    return { url, card, fields: { gateway_url: url, website_frontend_urls: sitePages(record.servers, url) } };
   },
 };
 
@@ -70,7 +71,7 @@ async function edgeReady(started: Started, record: DeploymentRecord): Promise<st
     started.services.map((service) => serverCheck(started, service)),
   );
   const url = joined(context.edgeUrl, `/d/${deploymentId}`);
-  await started.publish({ ...record, gateway_url: url, website_frontend_urls: sitePages(record, url) });
+  await started.publish({ ...record, gateway_url: url, website_frontend_urls: sitePages(record.servers, url) });
   const { ok, reason } = await settled({ name: "/health", budgetSeconds: GATEWAY_BUDGET_S, attempt: gatewayHealth(url) }, context.signal);
   if (ok) return url;
   throw new UserError({
@@ -80,8 +81,17 @@ async function edgeReady(started: Started, record: DeploymentRecord): Promise<st
   });
 }
 
+/**
+ * Where the agent's browser finds sites, if not by the names of their own network: on a network that all share, a front end's own
+ * address leads past the gateway, to all that is reserved.
+ */
+function browseUrls(servers: readonly DeployedServer[], addresses: Addresses): Record<string, string> {
+  const { inside, outside } = addressOf(addresses, GATEWAY_NAME);
+  return inside === outside ? sitePages(servers, inside) : {};
+}
+
 /** Where each site's pages are (5-run §6). */
-function sitePages(record: DeploymentRecord, url: string): Record<string, string> {
-  const sites = record.servers.filter(({ kind }) => kind === "website");
+function sitePages(servers: readonly DeployedServer[], url: string): Record<string, string> {
+  const sites = servers.filter(({ kind }) => kind === "website");
   return Object.fromEntries(sites.map(({ name }) => [name, joined(url, `/website/${name}/`)]));
 }
