@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ArmedClock, armedClock, parseInstant, universeNow, writtenInstant, writtenLocal, zoneOffsetMinutes } from "./clock.ts";
+import { parseJson } from "./jsonrpc.ts";
 
 /** A clock armed at 0, as it shows its start; or its problem. */
 function armed(virtualTime: unknown, rate: unknown = 0): string {
@@ -36,6 +37,8 @@ describe("G1 V47 what a clock can be set to", () => {
     [true, "rate must be a number, got a boolean"],
     ["2", "rate must be a number, got a string"],
     [-1, "rate must not be negative"],
+    [Number.POSITIVE_INFINITY, "rate Infinity is above 86400 (a real second would be more than a virtual day)"],
+    [parseJson("0.50000000000000000"), "2026-01-01T00:00:00Z x 0.5"],
     [86_401, "rate 86401 is above 86400 (a real second would be more than a virtual day)"],
     [null, "2026-01-01T00:00:00Z x 1"],
   ])("a rate of %j", (rate, outcome) => {

@@ -1,3 +1,5 @@
+import { doubleIn } from "./jsonrpc.ts";
+
 /** Header in which a gateway tells its servers the universe's time. */
 export const UNIVERSE_HEADER = "X-Universe-Now";
 
@@ -62,8 +64,8 @@ export function armedClock(asked: { virtualTime: unknown; rate: unknown }, nowMs
   const t0 = parseInstant(virtualTime);
   const quoted = JSON.stringify(virtualTime);
   if (typeof t0 !== "bigint") return { problem: `invalid RFC 3339 virtual_time ${quoted}: ${t0.problem}` };
-  const rate = asked.rate ?? 1;
-  if (typeof rate !== "number" || !Number.isFinite(rate)) return { problem: `rate must be a number, got ${kindOf(rate)}` };
+  const rate = doubleIn(asked.rate ?? 1);
+  if (rate === undefined) return { problem: `rate must be a number, got ${kindOf(asked.rate)}` };
   if (rate < 0) return { problem: "rate must not be negative" };
   if (rate > MAX_RATE) return { problem: `rate ${rate} is above ${MAX_RATE} (a real second would be more than a virtual day)` };
   const afterADay = t0 + BigInt(Math.floor(DAY_MS * 1000 * rate));

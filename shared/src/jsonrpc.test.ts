@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { errorAnswer, isJsonObject, isRequestId, isTooDeep, parseJson, receivedJson } from "./jsonrpc.ts";
+import { doubleIn, errorAnswer, isJsonObject, isRequestId, isSameScalar, isTooDeep, parseJson, receivedJson } from "./jsonrpc.ts";
 
 describe("parseJson", () => {
   test.each([
@@ -7,6 +7,7 @@ describe("parseJson", () => {
     '{"n":[1.50,1234567890123456789,0.1]}',
     '{"id":98765432109876543210,"a":1e400,"b":"12345678901234567890"}',
     "9007199254740993",
+    '{"c":1e400,"d":-1E+999,"e":1e-400}',
   ])("F29 %s comes back as it was", (text) => {
     expect(JSON.stringify(parseJson(text))).toBe(text);
   });
@@ -54,4 +55,18 @@ test("a text from elsewhere has a value, or a reason why not", () => {
 
 test("an error without data has none", () => {
   expect(errorAnswer(null, -32700, "parse error")).toEqual({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "parse error" } });
+});
+
+test("an opaque number is a double where one is wanted, and the same as one that is written alike", () => {
+  const [big, far] = [parseJson("12345678901234567890"), parseJson("1e400")];
+  expect([doubleIn(2), doubleIn(big), doubleIn(far), doubleIn("2"), doubleIn(null)]).toEqual([
+    2,
+    Number("12345678901234567890"),
+    Number.POSITIVE_INFINITY,
+    undefined,
+    undefined,
+  ]);
+  const others = [parseJson("12345678901234567891"), Number("12345678901234567890"), "12345678901234567890", null];
+  expect(isSameScalar(big, parseJson("12345678901234567890"))).toBe(true);
+  expect(others.map((other) => isSameScalar(big, other))).toEqual([false, false, false, false]);
 });

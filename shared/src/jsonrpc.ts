@@ -22,6 +22,8 @@ export const UNSUPPORTED_VERSION = -32022;
 /** Deepest nesting that a message may have. */
 export const MAX_DEPTH = 128;
 
+const MAY_BE_INEXACT = /\d{16}|[eE][+-]?\d{3}/;
+
 type NumberSource = { readonly source?: string };
 /** `JSON.rawJSON` and the reviver's source text (ECMAScript 2026): in every V8 we run on, not yet in TypeScript's library. */
 type JsonWithSource = {
@@ -32,11 +34,11 @@ type JsonWithSource = {
 const json: JsonWithSource = JSON as typeof JSON & JsonWithSource;
 
 /**
- * The value of a JSON text. Where it holds an integer of 16 or more digits, numbers that a double can't hold exactly
- * come as opaque values that `JSON.stringify` writes as they were. Of doubled keys the last counts. Throws `SyntaxError`.
+ * The value of a JSON text. Where it holds 16 or more digits in a row, or an exponent of three, numbers that a double can't hold
+ * exactly come as opaque values that `JSON.stringify` writes as they were. Of doubled keys the last counts. Throws `SyntaxError`.
  */
 export function parseJson(text: string): unknown {
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text);
   return json.parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && String(value) !== source ? json.rawJSON(source) : value,
   );
@@ -59,6 +61,17 @@ export function receivedJson(text: string): { readonly value: unknown } | { read
 /** Whether a value is a JSON object: no array, no null, no opaque number. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !json.isRawJSON(value);
+}
+
+/** A JSON number as a double, whether it came opaque or not; undefined for anything else. */
+export function doubleIn(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  return json.isRawJSON(value) ? Number(JSON.stringify(value)) : undefined;
+}
+
+/** Whether two values are one and the same number or text, or nothing. Opaque numbers are it where they are written alike. */
+export function isSameScalar(a: unknown, b: unknown): boolean {
+  return a === b || (json.isRawJSON(a) && json.isRawJSON(b) && JSON.stringify(a) === JSON.stringify(b));
 }
 
 /** Whether a value can be the id of a request: a string or a number, however long. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, jsonOf } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, receivedJson } from "@agent-env/protocol";
 import type { Context } from "hono";
 import type { AppEnv } from "./env.ts";
 
@@ -9,9 +9,9 @@ export type ReadObject = { readonly object: JsonObject } | { readonly problem: s
 export async function readObject(context: Context<AppEnv>, limitBytes: number): Promise<ReadObject> {
   const text = await boundedText(context.req.raw.body, limitBytes);
   if (text === null) return { problem: `the body is larger than ${limitBytes} bytes`, status: 413 };
-  const value = jsonOf(text);
-  if (value === undefined) return { problem: "Invalid JSON body", status: 400 };
-  return isJsonObject(value) ? { object: value } : { problem: "body must be a JSON object", status: 400 };
+  const read = receivedJson(text);
+  if ("problem" in read) return { problem: read.problem === "no JSON" ? "Invalid JSON body" : `the body is ${read.problem}`, status: 400 };
+  return isJsonObject(read.value) ? { object: read.value } : { problem: "body must be a JSON object", status: 400 };
 }
 
 /** A body as text; null as soon as it is larger than that. */

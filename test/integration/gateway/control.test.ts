@@ -66,6 +66,19 @@ describe.each(HOSTS)("roles, clock and steps on the $host host", ({ start }) => 
   const all = ["list_website_urls", "items_add", "items_fail", "items_gone", "who_am_i"];
 
   describe("G1 /step", () => {
+    test("F29 arguments arrive as they were sent, long and far numbers too", async () => {
+      const numbers = '{"title":"n","order":12345678901234567890,"far":1e400}';
+      const body = `{"action":"call_tool","tool_name":"items_add","arguments":${numbers}}`;
+      expect(told(await post(gateway, "/step", body))).toMatchObject([200, { isError: false }]);
+      expect(items.received.at(-1)?.body.toString()).toContain(`"arguments":${numbers}`);
+    });
+
+    test.each(["/step", "/triggers/register", "/tools/disable"])("JSON at %s that nests too deep is refused", async (path) => {
+      const deep = `{"action":"call_tool","tool_name":"items_add","arguments":${'{"a":'.repeat(3_000)}1${"}".repeat(3_000)}}`;
+      const { status, text } = await post(gateway, path, deep);
+      expect([status, text]).toEqual([400, expect.stringContaining('"error":"the body is JSON that nests deeper than 128"')]);
+    });
+
     test("lists what the role sees, each tool with a description and parameters", async () => {
       const answer = await step({ action: "list_tools" });
       const { tools } = answer.json() as { tools: unknown[] };
@@ -241,6 +254,9 @@ describe.each(HOSTS)("roles, clock and steps on the $host host", ({ start }) => 
       await setTime("2026-01-01T00:00:00Z", 0);
       const wrong = 'invalid RFC 3339 virtual_time "2026-01-01T00:00Z": expected YYYY-MM-DDThh:mm:ss[.fff](Z|+hh:mm)';
       expect(told(await setTime("2026-01-01T00:00Z"))).toEqual([400, { ok: false, error: wrong }]);
+      const tooFast = "rate Infinity is above 86400 (a real second would be more than a virtual day)";
+      const far = '{"virtual_time":"2026-01-01T00:00:00Z","virtual_seconds_per_real_second":1e999}';
+      expect(told(await put("/clock/set-time", far))).toEqual([400, { ok: false, error: tooFast }]);
       expect(told(await setTime("2026-01-01T00:00:00Z", -1))).toEqual([400, { ok: false, error: "rate must not be negative" }]);
       expect(told(await put("/clock/set-time", "{"))).toEqual([400, { ok: false, error: "Invalid JSON body" }]);
       expect(told(await put("/clock/set-time", []))).toEqual([400, { ok: false, error: "body must be a JSON object" }]);

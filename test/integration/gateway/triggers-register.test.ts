@@ -34,6 +34,16 @@ describe.each(HOSTS)("G1 triggers on the $host host", ({ start }) => {
       [{ triggers: "x" }, "triggers must be a list"],
       [one({ type: "zzz" }), 'trigger "t": when.type: type must be action, website, state or time'],
       [
+        {
+          triggers: [
+            { when: onAdd, actions: [] },
+            { when: { type: "zzz" }, actions: [] },
+          ],
+        },
+        "triggers[1]: when.type: type must be action, website, state or time",
+      ],
+      [{ triggers: [{ id: "", when: onAdd, actions: [] }] }, "triggers[0]: a trigger's id must be a non-empty string"],
+      [
         one({ ...onAdd, where: { title: { equals: 1, regex: "x" } } }),
         'trigger "t": when.where.title: a predicate must have exactly one of regex, equals, exists',
       ],

@@ -1,3 +1,4 @@
+import { parseJson } from "@agent-env/protocol";
 import { describe, expect, test } from "vitest";
 import { parsePath, valueAt } from "./paths.ts";
 import { holds, Predicate } from "./predicate.ts";
@@ -28,6 +29,8 @@ describe("G1 what triggers look at", () => {
     [{ regex: "5" }, 15, true],
     [{ regex: "" }, null, false],
     [{ equals: { a: 1, b: [2] } }, { b: [2], a: 1 }, true],
+    [{ equals: parseJson("12345678901234567890") }, parseJson("12345678901234567890"), true],
+    [{ equals: parseJson("12345678901234567890") }, parseJson("12345678901234567891"), false],
     [{ equals: 1 }, "1", false],
     [{ equals: null }, null, true],
     [{ exists: true }, 0, true],

@@ -1,4 +1,4 @@
-import { isJsonObject } from "@agent-env/protocol";
+import { isJsonObject, isSameScalar } from "@agent-env/protocol";
 import { RE2JS } from "re2js";
 import { z } from "zod";
 
@@ -44,7 +44,7 @@ export function isNothing(value: unknown): boolean {
 /** Whether two JSON values are one, whatever the order of their keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, at) => isSame(each, b[at]));
-  if (!isJsonObject(a) || !isJsonObject(b)) return a === b;
+  if (!isJsonObject(a) || !isJsonObject(b)) return isSameScalar(a, b);
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]));
 }

@@ -32,23 +32,27 @@ export function readRegistration(body: JsonObject, known: Known): Registration |
   if ("problem" in config) return config;
   const added: Trigger[] = [];
   const ids: string[] = [];
-  for (const raw of parsed.data.triggers) {
+  /** What triggers are called here: by its place one that has no id of its own. */
+  const called = new Map<string, string>();
+  const problemOf = (id: string, text: string): Problem => ({ problem: `${called.get(id) ?? `trigger ${JSON.stringify(id)}`}: ${text}` });
+  for (const [at, raw] of parsed.data.triggers.entries()) {
     const { id = newId() } = raw;
-    if (typeof id !== "string" || id === "") return { problem: "a trigger's id must be a non-empty string" };
-    if (ids.includes(id)) return { problem: `trigger ${JSON.stringify(id)}: is in this request twice` };
+    if (typeof id !== "string" || id === "") return { problem: `triggers[${at}]: a trigger's id must be a non-empty string` };
+    if (ids.includes(id)) return problemOf(id, "is in this request twice");
     ids.push(id);
+    if (raw["id"] === undefined) called.set(id, `triggers[${at}]`);
     const same = known.triggers.get(id);
     if (same !== undefined && isSame(same.raw, raw)) continue;
     const other = "already registered with another content: remove it first, or use a new id";
     const spec = same === undefined ? TriggerSpec.safeParse(raw) : null;
-    if (spec === null) return { problem: `trigger ${JSON.stringify(id)}: ${other}` };
-    if (!spec.success) return { problem: `trigger ${JSON.stringify(id)}: ${issuesText(spec.error)}` };
+    if (spec === null) return problemOf(id, other);
+    if (!spec.success) return problemOf(id, issuesText(spec.error));
     added.push(newTrigger(id, raw, spec.data));
   }
   const all = new Set([...known.triggers.keys(), ...ids]);
   for (const trigger of [...added, ...known.triggers.values()]) {
     const fault = faultIn(trigger, { ...known, config, ids: all });
-    if (fault !== null) return { problem: `trigger ${JSON.stringify(trigger.id)}: ${fault}` };
+    if (fault !== null) return problemOf(trigger.id, fault);
   }
   return { config, ids, added };
 }

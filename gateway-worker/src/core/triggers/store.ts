@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, jsonOf } from "@agent-env/protocol";
+import { isJsonObject, type JsonObject, jsonOf, parseJson } from "@agent-env/protocol";
 import type { Sql } from "../seam.ts";
 import { TriggerSpec } from "./spec.ts";
 import { type Fire, NO_CONFIG, newTrigger, type Trigger, type TriggerConfig } from "./trigger.ts";
@@ -34,13 +34,14 @@ export class TriggerStore {
   /** All triggers in the order of their registration, with their fires. */
   triggers(): Trigger[] {
     return this.#sql.exec("SELECT id, spec, state FROM triggers ORDER BY rowid").flatMap(({ id, spec, state }) => {
-      const raw = jsonOf(String(spec));
+      const raw = parseJson(String(spec));
       const parsed = TriggerSpec.safeParse(raw);
       if (!isJsonObject(raw) || !parsed.success) return [];
       const trigger = newTrigger(String(id), raw, parsed.data);
       Object.assign(trigger.state, jsonOf(String(state)));
       const fires = this.#sql.exec("SELECT fire FROM trigger_fires WHERE trigger_id = ? ORDER BY n", trigger.id);
-      trigger.fires.push(...fires.map(({ fire }): Fire => JSON.parse(String(fire))));
+      // of our own writing
+      trigger.fires.push(...fires.map(({ fire }) => parseJson(String(fire)) as Fire));
       return [trigger];
     });
   }
