@@ -97,7 +97,7 @@ async function answerOf(host: Pick<Host, "upstream">, post: Post, response: UpRe
   const read = receivedJson(text);
   if (status !== 200)
     return { status, session, reply: "value" in read && isErrorAnswer(read.value) ? read.value : undefined, isStream: false };
-  if (type !== "application/json") throw new BadAnswer(`HTTP 200 ${type ?? "without a content type"}`);
+  if (type !== "application/json") throw new BadAnswer(`HTTP 200 ${type === "" ? "without a content type" : type}`);
   if ("problem" in read) throw new BadAnswer(`its answer is ${read.problem}`);
   return { status, session, reply: checkedReply(read.value, post.message["id"]), isStream: false };
 }

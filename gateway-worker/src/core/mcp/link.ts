@@ -190,7 +190,7 @@ export class Link {
 /** The server's own JSON-RPC answer, or what its status says. */
 function outcomeOf({ status, reply, isStream }: Answered): Outcome {
   if (reply !== undefined && (status === 200 || status === 400 || status === 404)) return { reply, status, isStream };
-  return { trouble: { reason: "refused", detail: `HTTP ${status}`, delivered: status < 500 ? false : null }, status };
+  return { trouble: { reason: "refused", detail: `HTTP ${status}`, delivered: status >= 400 && status < 500 ? false : null }, status };
 }
 
 function reasonOf(error: unknown): string {
