@@ -156,6 +156,15 @@ describe.skipIf(noChromium !== "").each(HOSTS)(
         await noEscape();
       });
 
+      test("case 25 a script finds its own address as its author wrote it, and the browser's as it is", async () => {
+        const [written, own] = await page.evaluate<string[]>(`new Promise((resolve) => {
+          const script = document.createElement("script"); script.src = "/script.js"; document.body.append(script);
+          script.onload = () => resolve([script.getAttribute("src"), script.src]);
+        })`);
+        expect([written, own]).toEqual(["/script.js", `${root()}/script.js`]);
+        await noEscape();
+      });
+
       test("case 21 a cookie that a script sets is the site's alone, and the script reads it", async () => {
         await page.evaluate('document.cookie = "a=1; path=/"');
         expect(await page.evaluate("document.cookie")).toBe("a=1");

@@ -1,7 +1,8 @@
 /**
  * The script that puts a page's prefix before the root-relative URLs that its scripts make (7-sites §2, L4). It is ASCII, ends no
  * `<script>`, and leaves alone what has the prefix, other sites, and other hosts. `location` can't be patched: where a browser
- * tells of a navigation before it begins, that one is sent on its way.
+ * tells of a navigation before it begins, that one is sent on its way. A script element's `src` attribute is read as its author
+ * wrote it: module loaders know their files by it.
  */
 export function shimSource(prefix: string): string {
   return SHIM.replace("PREFIX", () => JSON.stringify(prefix).replaceAll("<", "\\u003c"));
@@ -45,7 +46,10 @@ var C=w["HTML"+k[0]+"Element"],q=C&&Object.getOwnPropertyDescriptor(C.prototype,
 if(!q||!q.set)return;
 Object.defineProperty(C.prototype,k[1],{configurable:true,enumerable:q.enumerable,get:q.get,set:function(v){q.set.call(this,value(this,k[1].toLowerCase(),v))}});
 });
-function mend(e){for(var n in names)if(e.hasAttribute(n)){var v=e.getAttribute(n),f=value(e,n,v);if(f!==v)e.setAttribute(n,f)}}
+var get=Element.prototype.getAttribute;
+HTMLScriptElement.prototype.getAttribute=function(n){var v=get.apply(this,arguments);
+return typeof v==="string"&&String(n).toLowerCase()==="src"&&v.indexOf(p+"/")===0?v.slice(p.length):v};
+function mend(e){for(var n in names)if(e.hasAttribute(n)){var v=get.call(e,n),f=value(e,n,v);if(f!==v)e.setAttribute(n,f)}}
 var all=Object.keys(names).map(function(n){return"["+n.replace(":","\\:")+"]"}).join(",");
 new MutationObserver(function(l){l.forEach(function(r){r.addedNodes.forEach(function(e){
 if(e.nodeType===1){mend(e);e.querySelectorAll(all).forEach(mend)}})})}).observe(d,{childList:true,subtree:true});
