@@ -73,6 +73,8 @@ describe.each(HOSTS)("what hostile servers answer, on the $host host", ({ start 
       const began = Date.now();
       const answer = await raw(gateway, path + target);
       expect([answer.status, answer.text]).toEqual([502, expect.stringContaining("Proxy request failed: shop: ")]);
+      // in words, and in no parser's codes
+      expect(answer.text).not.toMatch(/[A-Z]{2,}_[A-Z]/);
       expect(Date.now() - began).toBeLessThan(1_000);
       if (ANSWERS[target]?.includes(" 101 ")) await until("the connection is closed", 1_000, () => closed.length > count);
     });

@@ -201,6 +201,8 @@ export function faultOf(error: unknown): Fault {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const refused = NEVER_CONNECTED[code];
   if (refused !== undefined) return new Fault("refused", refused, { cause: error });
+  // the parser's own codes: HPE_INVALID_STATUS, HPE_HEADER_OVERFLOW, …
+  if (code.startsWith("HPE_")) return new Fault("unknown", "its answer is no valid HTTP/1.1", { cause: error });
   const [kind, reason] = CUT[code] ?? ["unknown", code === "" ? "the exchange failed" : code];
   return new Fault(kind, reason, { cause: error });
 }
