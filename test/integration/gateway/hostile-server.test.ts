@@ -104,6 +104,31 @@ describe.each(HOSTS)("G3 a server that answers wrongly, on the $host host", ({ s
     expect((await resultOf("bad_n")).text).toBe("fine");
   });
 
+  test("with a bad event before the reply is bad in one chunk or two, in one packet or two", async () => {
+    const chunk = (data: string) => `${data.length.toString(16)}\r\n${data}\r\n`;
+    const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let packets = (_events: string[]): string[] => [];
+    await bad.close();
+    bad = await mcpFixture({
+      name: "bad",
+      tools: [[{ name: "bad_n" }, () => text("fine")]],
+      intercept: ({ socket }, _response, body) => {
+        if (!body.includes('"tools/call"')) return false;
+        const { id } = JSON.parse(body.toString());
+        const [first = "", second = ""] = packets(["data: {bad\n\n", `data: {"jsonrpc":"2.0","id":${id},"result":{"content":[]}}\n\n`]);
+        socket.write(head + first, () => socket.end(`${second}0\r\n\r\n`));
+        return true;
+      },
+    });
+    await started();
+    for (packets of [
+      (events: string[]) => [chunk(events.join(""))],
+      (events: string[]) => [events.map(chunk).join("")],
+      (events: string[]) => events.map(chunk),
+    ])
+      expect(await resultOf("bad_n")).toMatchObject({ text: "bad: an event of its answer is no JSON", error: { reason: "bad_answer" } });
+  });
+
   const LISTS: [string, (id: number) => Reply, string][] = [
     [
       "that nests too deep",

@@ -95,16 +95,18 @@ export function fieldsOf(raw: readonly string[]): Field[] {
 
 /**
  * Gives every chunk of a message to `take`, which holds back the next one while its promise is open. `pause()` doesn't hold
- * back `end`, so the end waits for the last chunk.
+ * back `end`, so the end waits for the last chunk. Once it has failed it is given nothing more.
  */
 export function pumped(message: IncomingMessage, take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     let pending: Promise<void> = Promise.resolve();
     const fail = (error: unknown): void => {
+      // one packet may hold several chunks, and the parser gives all of them at once, also behind the end
+      message.off("data", give);
       message.destroy();
       reject(error);
     };
-    message.on("data", (chunk: Uint8Array) => {
+    const give = (chunk: Uint8Array): void => {
       try {
         const slow = take(chunk);
         if (slow === undefined) return;
@@ -114,7 +116,8 @@ export function pumped(message: IncomingMessage, take: (chunk: Uint8Array) => vo
       } catch (error) {
         fail(error);
       }
-    });
+    };
+    message.on("data", give);
     message.on("end", () => pending.then(resolve, fail));
     message.on("error", () => reject(new Fault("reset", "the connection was cut")));
     message.on("close", () => {
