@@ -1,5 +1,12 @@
 import type { Field } from "../../core/seam.ts";
 
+/** `headers` in their order. The runtime's iterator turns that of cookies round where there are many fields; `getSetCookie` keeps it. */
+export function fieldsIn(headers: Headers): Field[] {
+  const cookies = headers.getSetCookie();
+  let at = 0;
+  return [...headers].map(([name, value]): Field => [name, name === "set-cookie" ? (cookies[at++] ?? value) : value]);
+}
+
 /**
  * `fields` as `Headers`. A field that stands in `original` with the same values, or with the first of them, is taken from there:
  * values are text here, but may have been bytes that are no UTF-8.

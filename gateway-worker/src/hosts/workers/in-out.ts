@@ -5,7 +5,7 @@ import { asksForWebSocket } from "../../core/proxy/forward.ts";
 import { ClientFault, Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
 import { within } from "../../core/timing.ts";
 import { BODY_SILENCE_MS } from "../body-silence.ts";
-import { headersOf } from "./headers.ts";
+import { fieldsIn, headersOf } from "./headers.ts";
 import type { Place } from "./locate.ts";
 import { WorkersUpResponse } from "./upstream.ts";
 
@@ -97,7 +97,7 @@ function left(error: unknown): never {
 
 /** What the client itself sent. The platform says `Accept-Encoding: br, gzip` for every client, and keeps its own text apart. */
 function clientFields(request: Request): Field[] {
-  const fields = [...request.headers].filter(([name]) => !PLATFORMS.test(name));
+  const fields = fieldsIn(request.headers).filter(([name]) => !PLATFORMS.test(name));
   const { cf } = request;
   if (cf === undefined || typeof cf["clientAcceptEncoding"] !== "string") return fields;
   const own = cf["clientAcceptEncoding"];

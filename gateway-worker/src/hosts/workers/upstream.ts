@@ -1,7 +1,7 @@
 import { Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import { isFinalStatus, notAStatus } from "../final-status.ts";
 import type { Doors } from "./doors.ts";
-import { headersOf } from "./headers.ts";
+import { fieldsIn, headersOf } from "./headers.ts";
 import { AT_ONCE_BYTES, cutOff, knownLength, pumped, WorkersIn } from "./in-out.ts";
 
 const CONNECT_AND_HEAD_MS = 3_600_000;
@@ -103,7 +103,7 @@ export class WorkersUpResponse implements UpResponse {
   }
 
   headers(): Field[] {
-    return [...this.#response.headers];
+    return fieldsIn(this.#response.headers);
   }
 
   async pump(take: (chunk: Uint8Array) => void | Promise<void>): Promise<void> {
