@@ -67,6 +67,11 @@ export const proxyFailed = (what: string): GatewayError => gatewayError(502, `Pr
 export const upgradeWithBody = (): GatewayError => gatewayError(400, "a request to upgrade may have no body");
 /** A body of which nothing came for too long. */
 export const bodyTooSlow = (limitMs: number): GatewayError => gatewayError(408, `nothing of the body came for ${limitMs / 1000}s`);
+/** A body that ended before its end, or whose chunks are none. */
+export const brokenBody = (): GatewayError => gatewayError(400, "the body was cut off, or isn't framed as its headers say");
+/** What the gateway's platform can't send: `fetch` refuses it before anything reaches the server. */
+export const bodyNotSent = (method: string): GatewayError =>
+  gatewayError(501, `this gateway can't pass on a ${method} with a body: leave the body out, or send it by POST`);
 /** Servers might take one or the other (RFC 9112 §3.2). */
 export const severalHosts = (): GatewayError => gatewayError(400, "the request has more than one Host");
 /** A JSON-RPC message to an MCP endpoint that is larger than the gateway reads. */

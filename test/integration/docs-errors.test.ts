@@ -87,6 +87,8 @@ const ANSWERS: Readonly<Record<string, readonly GatewayError[]>> = {
   proxyFailed: [protocol.proxyFailed("shop: connection refused")],
   upgradeWithBody: [protocol.upgradeWithBody()],
   bodyTooSlow: [protocol.bodyTooSlow(30_000)],
+  brokenBody: [protocol.brokenBody()],
+  bodyNotSent: [protocol.bodyNotSent("GET")],
   severalHosts: [protocol.severalHosts()],
   messageTooLarge: [protocol.messageTooLarge(16_777_216)],
   unknownCoding: [protocol.unknownCoding("zstd")],

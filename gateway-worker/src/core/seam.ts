@@ -98,7 +98,7 @@ export class Fault extends Error {
   }
 }
 
-/** A client that left before it had sent its whole body, or stalled in it: no fault of a server, and no bug. */
+/** A client that left before it had sent its whole body, broke it, or stalled in it: no fault of a server, and no bug. */
 export class ClientFault extends Error {
   readonly kind: "left" | "slow";
 
@@ -156,6 +156,8 @@ export interface Host {
   /** Work that outlives the request it came with. It must not reject. */
   background(work: Promise<unknown>): void;
   upstream(request: UpRequest): UpExchange;
+  /** Methods of requests that the platform sends without a body only. */
+  readonly bodiless?: ReadonlySet<string>;
   /**
    * Connects the client's upgraded connection with a server's. Resolves to null once that is done; to the server's answer
    * where it doesn't switch protocols. `outward` gives the fields that the client may see.

@@ -1,6 +1,8 @@
 import { type GatewayError, notFound, wrongMethod } from "@agent-env/protocol";
 import { Hono } from "hono";
+import { clientFaultError } from "../core/client-fault.ts";
 import type { Gateway } from "../core/gateway.ts";
+import { ClientFault } from "../core/seam.ts";
 import { cardRoute } from "./card.ts";
 import { changesRoute } from "./changes.ts";
 import { clockRoute } from "./clock.ts";
@@ -44,6 +46,11 @@ function headed(app: Hono<AppEnv>): Hono<AppEnv> {
     for (const [name, value] of context.env.fields(status)) headers.append(name, value);
   });
   whole.route("/", app);
+  whole.onError((error, context) => {
+    if (error instanceof ClientFault) return errorResponse(clientFaultError(error));
+    console.error(error);
+    return context.json({ error: "internal error" }, 500);
+  });
   whole.notFound(() => errorResponse(notFound()));
   return whole;
 }

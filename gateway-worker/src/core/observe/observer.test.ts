@@ -105,6 +105,7 @@ describe("a request that is watched", () => {
 
   test.each([
     ["a bug", new RangeError("deep"), ["GET /state", ["500", "RangeError"], { code: 2 }]],
+    ["a client that left", new ClientFault("left"), ["GET /state", ["400", "ClientFault"], { code: 2 }]],
     ["a client that stalled", new ClientFault("slow"), ["GET /state", ["408", "ClientFault"], { code: 2 }]],
   ])("that %s ends says so, and throws it on", async (_name, error, span) => {
     const { observer, spans, host } = observed();

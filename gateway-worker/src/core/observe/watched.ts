@@ -1,5 +1,6 @@
 import { isJsonObject } from "@agent-env/protocol";
 import type { Caller } from "../auth/caller.ts";
+import { clientFaultError } from "../client-fault.ts";
 import { headedBy } from "../headed.ts";
 import { pathOf, type Route } from "../route.ts";
 import { ClientFault, type Field, type In, type Out } from "../seam.ts";
@@ -94,9 +95,9 @@ export class Watched {
     if (span !== null) this.#cares.collect?.(span);
   }
 
-  /** It was thrown away by an error: a client's that stalled, or a bug. */
+  /** It was thrown away by an error: a client's whose body did not come whole, or a bug. */
   broke(error: unknown): void {
-    this.#status = error instanceof ClientFault ? 408 : 500;
+    this.#status = error instanceof ClientFault ? clientFaultError(error).status : 500;
     this.#error = error instanceof Error ? error.name : typeof error;
   }
 

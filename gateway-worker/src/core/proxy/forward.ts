@@ -1,4 +1,4 @@
-import { type GatewayError, upgradeWithBody } from "@agent-env/protocol";
+import { bodyNotSent, type GatewayError, upgradeWithBody } from "@agent-env/protocol";
 import { watchedExchange } from "../observe/http-call.ts";
 import { Fault, type Field, type Host, type In, type Out, type UpRequest, type UpResponse } from "../seam.ts";
 
@@ -23,6 +23,8 @@ export function asksForWebSocket(method: string, upgrade: string | undefined): b
 /** Passes a request on and streams the answer back, both at the slower peer's pace. */
 export async function forward(host: Host, client: In, answer: Out, what: Forward): Promise<void> {
   if (client.wantsUpgrade && client.hasBody) return replyError(client, answer, upgradeWithBody());
+  const { method, body } = what.request;
+  if (body !== null && host.bodiless?.has(method) === true) return replyError(client, answer, bodyNotSent(method));
   const exchange = watchedExchange<UpResponse | null>(host.observer, what.request, (request) =>
     client.wantsUpgrade ? host.upgrade(request, client, what.outward) : host.upstream(request),
   );

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { concatenated } from "../../core/body.ts";
+import { BODY_SILENCE_MS } from "../../core/client-fault.ts";
 import { firstValue } from "../../core/fields.ts";
 import { asksForWebSocket } from "../../core/proxy/forward.ts";
 import { ClientFault, Fault, type Field, type In } from "../../core/seam.ts";
-import { BODY_SILENCE_MS } from "../body-silence.ts";
 
 /** A request that came in over `node:http`. */
 export class NodeIn implements In {

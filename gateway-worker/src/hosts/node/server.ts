@@ -1,13 +1,13 @@
 import http from "node:http";
-import { bodyTooSlow, severalHosts } from "@agent-env/protocol";
+import { severalHosts } from "@agent-env/protocol";
 import { getRequestListener } from "@hono/node-server";
+import { clientFaultError } from "../../core/client-fault.ts";
 import { allValues } from "../../core/fields.ts";
 import type { Gateway } from "../../core/gateway.ts";
 import { replyError } from "../../core/proxy/forward.ts";
 import { ClientFault, type Field, type In } from "../../core/seam.ts";
 import type { Settings } from "../../core/settings.ts";
 import { createApp } from "../../routes/app.ts";
-import { BODY_SILENCE_MS } from "../body-silence.ts";
 import { bugLine } from "../bug.ts";
 import { isUpgrade, NodeIn } from "./in.ts";
 import { NodeOut } from "./out.ts";
@@ -46,7 +46,7 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
       if (allValues(request.headers(), "host").length > 1) return replyError(request, answer, severalHosts(), CLOSE);
       await gateway.handle(request, answer, (given) => getRequestListener((forApp) => app.fetch(forApp, given))(message, response));
     } catch (error) {
-      if (error instanceof ClientFault) return replyError(request, answer, bodyTooSlow(BODY_SILENCE_MS), CLOSE);
+      if (error instanceof ClientFault) return replyError(request, answer, clientFaultError(error), CLOSE);
       deployment.host.log(bugLine(error));
       if (!response.headersSent) response.writeHead(500, { "content-type": "application/json" }).end('{"error":"internal error"}');
       else response.destroy();

@@ -67,7 +67,7 @@ export class DeploymentObject extends DurableObject<Environment> {
     const out = new WorkersOut(request);
     const incoming = new WorkersIn(request, place);
     const handling = served.gateway.handle(incoming, out, async (given) => {
-      const forApp = new Request(new URL(incoming.path, request.url), request);
+      const forApp = incoming.requestTo(new URL(incoming.path, request.url));
       out.respond(await served.app.fetch(forApp, { base: incoming.base, ...given }));
     });
     this.ctx.waitUntil(handling.catch((error: unknown) => out.fail(error)));

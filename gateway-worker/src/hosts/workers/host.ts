@@ -7,7 +7,7 @@ import { decode } from "../decode.ts";
 import { observerFor } from "../observer.ts";
 import { type Doors, passingDoors } from "./doors.ts";
 import type { Environment } from "./environment.ts";
-import type { WorkersOut } from "./in-out.ts";
+import { BODILESS, type WorkersOut } from "./in-out.ts";
 import { upgradeBy } from "./upgrade.ts";
 import { upstreamBy } from "./upstream.ts";
 
@@ -30,6 +30,7 @@ export function workersHost(parts: {
     soon: (work) => void setTimeout(work, 0),
     background: (work) => context.waitUntil(work.catch((error: unknown) => log(bugLine(error)))),
     upstream: upstreamBy(doors),
+    bodiless: BODILESS,
     upgrade: out === null ? noUpgrade : upgradeBy(doors, out),
     decode,
     record,

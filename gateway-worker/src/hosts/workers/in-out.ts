@@ -1,14 +1,15 @@
-import { bodyTooSlow } from "@agent-env/protocol";
 import { concatenated } from "../../core/body.ts";
+import { BODY_SILENCE_MS, clientFaultError } from "../../core/client-fault.ts";
 import { firstValue } from "../../core/fields.ts";
 import { asksForWebSocket } from "../../core/proxy/forward.ts";
 import { ClientFault, Fault, type Field, type In, type Out, type Sink, type UpResponse } from "../../core/seam.ts";
 import { within } from "../../core/timing.ts";
-import { BODY_SILENCE_MS } from "../body-silence.ts";
 import { fieldsIn, headersOf } from "./headers.ts";
 import type { Place } from "./locate.ts";
 import { WorkersUpResponse } from "./upstream.ts";
 
+/** Methods with which a `Request` refuses a body (Fetch standard, §Request class). */
+export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 /** Fields that the platform adds on the way in. */
 const PLATFORMS = /^(cf-|mf-|x-real-ip$|cdn-loop$)/;
 /** Statuses whose responses may have no body (Fetch standard). */
@@ -66,14 +67,13 @@ export class WorkersIn implements In {
     const chunks: Uint8Array[] = [];
     let size = 0;
     while (reader !== undefined) {
-      const read = await within(reader.read().catch(left), BODY_SILENCE_MS);
-      if (read?.done === true) break;
-      size += read?.value.length ?? 0;
-      if (read !== undefined && size <= limit) chunks.push(read.value);
+      const read = await nextOf(reader);
+      if (read.done) break;
+      size += read.value.length;
+      if (size <= limit) chunks.push(read.value);
       else {
         // not waited for: a client that stalls holds this up as well
         reader.cancel().catch(() => undefined);
-        if (read === undefined) throw new ClientFault("slow");
         return null;
       }
     }
@@ -84,11 +84,36 @@ export class WorkersIn implements In {
     await pumped(this.request.body, take);
   }
 
+  /** The request for who takes it whole, at another address: its body fails with a `ClientFault`. */
+  requestTo(url: URL): Request {
+    const { method, headers, body } = this.request;
+    if (body === null || BODILESS.has(method)) return new Request(url, { method, headers });
+    const reader = body.getReader();
+    const stream = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const read = await nextOf(reader);
+        if (read.done) controller.close();
+        else controller.enqueue(read.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+    return new Request(url, { method, headers, body: stream });
+  }
+
   async #atOnce(): Promise<Uint8Array> {
     const whole = await within(this.request.arrayBuffer().catch(left), BODY_SILENCE_MS);
     if (whole === undefined) throw new ClientFault("slow");
     return new Uint8Array(whole);
   }
+}
+
+/** The next part of a client's body. Rejects with a `ClientFault`. */
+async function nextOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<ReadableStreamReadResult<Uint8Array>> {
+  const read = await within(reader.read().catch(left), BODY_SILENCE_MS);
+  if (read !== undefined) return read;
+  // not waited for: a client that stalls holds this up as well
+  reader.cancel().catch(() => undefined);
+  throw new ClientFault("slow");
 }
 
 function left(error: unknown): never {
@@ -196,7 +221,7 @@ export class WorkersOut implements Out {
   /** A bug is for the log, not for the client. Without effect once there is an answer. */
   fail(error: unknown): void {
     if (error instanceof ClientFault) {
-      const { status, body } = bodyTooSlow(BODY_SILENCE_MS);
+      const { status, body } = clientFaultError(error);
       this.#response.resolve(Response.json(body, { status, headers: { connection: "close" } }));
       return;
     }

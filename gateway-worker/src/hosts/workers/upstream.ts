@@ -1,10 +1,12 @@
-import { Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
+import { ClientFault, Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import { isFinalStatus, notAStatus } from "../final-status.ts";
 import type { Doors } from "./doors.ts";
 import { fieldsIn, headersOf } from "./headers.ts";
 import { AT_ONCE_BYTES, cutOff, knownLength, pumped, WorkersIn } from "./in-out.ts";
 
 const CONNECT_AND_HEAD_MS = 3_600_000;
+/** How much of a client's body is read at once. */
+const CHUNK_BYTES = 65_536;
 
 /** Sends one request to a server by `fetch`. `doors` tells a server that isn't there from one that broke off. */
 export function upstreamBy(doors: Doors): (request: UpRequest) => UpExchange {
@@ -19,7 +21,7 @@ async function sent(request: UpRequest, doors: Doors, ending: AbortController): 
   try {
     return new WorkersUpResponse(await answered(request, ending));
   } catch (error) {
-    if (error instanceof Fault) throw error;
+    if (error instanceof Fault || error instanceof ClientFault) throw error;
     if (ending.signal.aborted) throw new Fault("unknown", "given up", { cause: error });
     throw await doors.faultOf(request.url, error);
   }
@@ -34,7 +36,12 @@ export async function answered(request: UpRequest, ending: AbortController): Pro
     ending.abort();
   };
   const timer = setTimeout(end, Math.min(request.idleMs, CONNECT_AND_HEAD_MS));
-  const body = request.body instanceof WorkersIn ? clientBody(request.body, request) : bodyOf(request.body);
+  let left: ClientFault | null = null;
+  const leave = (error: unknown): void => {
+    left = new ClientFault("left", { cause: error });
+    ending.abort();
+  };
+  const body = request.body instanceof WorkersIn ? clientBody(request.body, request, leave) : bodyOf(request.body);
   try {
     const response = await fetch(request.url, {
       method: request.method,
@@ -50,6 +57,7 @@ export async function answered(request: UpRequest, ending: AbortController): Pro
     }
     return response;
   } catch (error) {
+    if (left !== null) throw left;
     if (isLate) throw new Fault("timeout", `no answer within ${request.idleMs / 1000}s`, { cause: error });
     throw error;
   } finally {
@@ -57,19 +65,42 @@ export async function answered(request: UpRequest, ending: AbortController): Pro
   }
 }
 
-/** A client's body on its way, with whoever wants to see it. Its length is kept where it is known. */
-function clientBody({ request: { body } }: WorkersIn, { bodySeen, headers }: UpRequest): ReadableStream<Uint8Array> | null {
-  if (body === null || bodySeen === undefined) return body;
-  const seen = body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform: (chunk, controller) => {
-        bodySeen(chunk);
-        controller.enqueue(chunk);
-      },
-    }),
-  );
+/** A client's body on its way, with whoever wants to see it. Its length is kept where it is known. `left`: it didn't come whole. */
+function clientBody(
+  { request: { body } }: WorkersIn,
+  { bodySeen, headers }: UpRequest,
+  left: (error: unknown) => void,
+): ReadableStream<Uint8Array> | null {
+  if (body === null) return null;
   const length = headers.find(([name]) => name === "content-length")?.[1];
-  return length === undefined ? seen : seen.pipeThrough(new FixedLengthStream(Number(length)));
+  const { readable, writable } = length === undefined ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
+  void passedOn(body, writable, { seen: bodySeen, left });
+  return readable;
+}
+
+/**
+ * Copies a client's body. `fetch` has one word for a client that leaves and a server that does, and so has `pipeTo`. What a
+ * client leaves undone is left open: closed or aborted, chunks would reach the server as if they were the whole.
+ */
+async function passedOn(
+  from: ReadableStream<Uint8Array>,
+  to: WritableStream<Uint8Array>,
+  { seen, left }: { seen: UpRequest["bodySeen"]; left: (error: unknown) => void },
+): Promise<void> {
+  const reader = from.getReader({ mode: "byob" });
+  const writer = to.getWriter();
+  for (;;) {
+    const read = await reader.read(new Uint8Array(CHUNK_BYTES)).catch(left);
+    if (read === undefined) return;
+    if (!read.done) seen?.(read.value);
+    try {
+      if (read.done) return await writer.close();
+      await writer.write(read.value);
+    } catch (error) {
+      // the server takes no more, which its answer or the exchange's fault tells of
+      return await reader.cancel(error).catch(() => undefined);
+    }
+  }
 }
 
 function bodyOf(body: UpRequest["body"]): string | Uint8Array | null {
