@@ -73,8 +73,9 @@ function clientBody(
 ): ReadableStream<Uint8Array> | null {
   if (body === null) return null;
   const length = headers.find(([name]) => name === "content-length")?.[1];
-  const { readable, writable } = length === undefined ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
-  void passedOn(body, writable, { seen: bodySeen, left });
+  const sizeBytes = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
+  const { readable, writable } = length === undefined ? new IdentityTransformStream() : new FixedLengthStream(sizeBytes);
+  void passedOn(body, writable, { sizeBytes, seen: bodySeen, left });
   return readable;
 }
 
@@ -85,22 +86,26 @@ function clientBody(
 async function passedOn(
   from: ReadableStream<Uint8Array>,
   to: WritableStream<Uint8Array>,
-  { seen, left }: { seen: UpRequest["bodySeen"]; left: (error: unknown) => void },
+  { sizeBytes, seen, left }: { sizeBytes: number; seen: UpRequest["bodySeen"]; left: (error: unknown) => void },
 ): Promise<void> {
   const reader = from.getReader({ mode: "byob" });
   const writer = to.getWriter();
-  for (;;) {
-    const read = await reader.read(new Uint8Array(CHUNK_BYTES)).catch(left);
+  let leftBytes = sizeBytes;
+  // a server that takes no more says so in its answer, or by the exchange's fault
+  const refused = (error: unknown): Promise<void> => reader.cancel(error).catch(() => undefined);
+  while (leftBytes > 0) {
+    const read = await reader.read(new Uint8Array(Math.min(CHUNK_BYTES, leftBytes))).catch(left);
     if (read === undefined) return;
-    if (!read.done) seen?.(read.value);
+    if (read.done) break;
+    seen?.(read.value);
+    leftBytes -= read.value.length;
     try {
-      if (read.done) return await writer.close();
       await writer.write(read.value);
     } catch (error) {
-      // the server takes no more, which its answer or the exchange's fault tells of
-      return await reader.cancel(error).catch(() => undefined);
+      return await refused(error);
     }
   }
+  await writer.close().catch(refused);
 }
 
 function bodyOf(body: UpRequest["body"]): string | Uint8Array | null {
