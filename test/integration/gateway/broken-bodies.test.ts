@@ -1,9 +1,9 @@
 import type http from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { raw } from "../../fixtures/gateway/client.ts";
+import { post, raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
-import { type McpFixture, mcpFixture } from "../../fixtures/gateway/mcp-server.ts";
+import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
 import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
 import { until } from "../../fixtures/until.ts";
 
@@ -23,7 +23,7 @@ describe.each(HOSTS)("a client's body, on the $host host", ({ host, start }) => 
   let items: McpFixture;
   let early = (_request: http.IncomingMessage, _response: http.ServerResponse): boolean => false;
   beforeAll(async () => {
-    items = await mcpFixture({ name: "items", tools: [] });
+    items = await mcpFixture({ name: "items", tools: [[{ name: "items_note" }, () => text("noted")]] });
     shop = await recorder({
       card: () => ({ status: 200, body: card("shop") }),
       early: (request, response) => early(request, response),
@@ -65,6 +65,19 @@ describe.each(HOSTS)("a client's body, on the $host host", ({ host, start }) => 
       // what the server has of it was cut as well
       expect(shop.received.slice(before).map(({ body }) => body.toString())).toEqual(shop.received.slice(before).map(() => "(aborted)"));
     });
+  });
+
+  test("that breaks in its chunks is not complete for a watched site either", async () => {
+    const when = { type: "website", app: "shop", repeat: true };
+    await post(gateway, "/triggers/register", { triggers: [{ id: "w", when, actions: [{ type: "tool", tool: "items_note" }] }] });
+    // a Worker's copy of the routing view is at most a second old
+    await until("the site is watched", 5_000, async () => {
+      await raw(gateway, "/website/shop/a");
+      return items.received.some(({ body }) => body.includes("items_note"));
+    });
+    const before = shop.received.length;
+    expect((await answerTo("/website/shop/a", FRAMINGS[1][1]))[0]).toBe(400);
+    expect(shop.received.slice(before).filter(({ body }) => body.toString() !== "(aborted)")).toEqual([]);
   });
 
   test.each(["/svc/shop/a", "/website/shop/a"])("is passed on whole, by length and in chunks (%s)", async (path) => {
