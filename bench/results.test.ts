@@ -28,3 +28,8 @@ test("figures of a busy machine say that they are to be measured again", () => {
     "| 2026-01-31T12:00 UTC, load 4.2. **To be measured again: the machine was busy.** |",
   );
 });
+
+test("the results show what the long forms of tests have counted", () => {
+  const form = { test: "kills, Node host", figure: "100 rounds", at: "2026-01-31T12:00", machine: "2 cores" };
+  expect(resultsText([], [form])).toContain("\n| kills, Node host | 100 rounds | 2026-01-31T12:00 UTC | 2 cores |\n");
+});

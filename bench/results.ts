@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { arch, cpus, loadavg, platform, totalmem } from "node:os";
+import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { type LongForm, longForms } from "./long-forms.ts";
+import { machineLine } from "./machine.ts";
 import { type Row, UNITS, verdict } from "./row.ts";
 
 const JSON_FILE = fileURLToPath(new URL("results.json", import.meta.url));
@@ -36,13 +38,6 @@ const Measured = z.object({
 });
 type Measured = z.infer<typeof Measured>;
 
-/** This machine, as a reader of figures wants to know it. */
-export function machineLine(): string {
-  const cores = cpus();
-  const memoryGb = Math.round(totalmem() / 2 ** 30);
-  return `${cores.length} cores (${cores[0]?.model.trim() ?? "unknown"}), ${memoryGb} GB, ${platform()} ${arch()}, Node ${process.version}`;
-}
-
 /** The load of the last minute, to two digits. */
 export function loadNow(): number {
   return Math.round((loadavg()[0] ?? 0) * 100) / 100;
@@ -59,11 +54,11 @@ export function keepResults(measured: {
   const now = Measured.parse({ ...measured, at: new Date().toISOString().slice(0, 16), machine: machineLine() });
   const all = [...earlier.filter(({ bench }) => bench !== now.bench), now].sort((a, b) => (a.bench < b.bench ? -1 : 1));
   writeFileSync(JSON_FILE, `${JSON.stringify(all, null, 2)}\n`);
-  writeFileSync(TEXT_FILE, resultsText(all));
+  writeFileSync(TEXT_FILE, resultsText(all, longForms()));
 }
 
-/** `RESULTS.md`: every bench's rows, with when, where and how they were measured. */
-export function resultsText(all: readonly Measured[]): string {
+/** `RESULTS.md`: every bench's rows, with when, where and how they were measured, and what long forms of tests have counted. */
+export function resultsText(all: readonly Measured[], long: readonly LongForm[] = []): string {
   const rows = all.flatMap((one) =>
     one.rows.map(({ bench, metric, unit, ours, peer, value, ratio, original, bar }) => {
       const theirs =
@@ -89,6 +84,12 @@ export function resultsText(all: readonly Measured[]): string {
     "| bench | what is measured | when | machine |",
     "| --- | --- | --- | --- |",
     ...runs,
+    "",
+    "Counted by the long forms of tests (`npm run test:long`):",
+    "",
+    "| test | counted | when | machine |",
+    "| --- | --- | --- | --- |",
+    ...long.map(({ test, figure, at, machine }) => `| ${test} | ${figure} | ${at} UTC | ${machine} |`),
     "",
   ].join("\n");
 }

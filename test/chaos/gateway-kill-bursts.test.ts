@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { sayFigure } from "../../bench/long-forms.ts";
 import { bounded, burst, CALLS, type Callers, openedCallers, sessionOf, type Tally, WAITS } from "../fixtures/gateway/chaos/calls.ts";
 import { CHAOS, ROUNDS } from "../fixtures/gateway/chaos/rounds.ts";
 import { SERVERS, serversIn, startChaosServers } from "../fixtures/gateway/chaos/servers.ts";
@@ -105,8 +106,9 @@ describe.each(HOSTS)("a gateway that is killed before servers that stay, on the 
         const runs = chaos.runs();
         expect([...runs].filter(([, times]) => times > 1)).toEqual([]);
         expect([...scene.done].filter((id) => !runs.has(id))).toEqual([]);
-        console.log(
-          `${host}: ${ROUNDS} rounds, ${ROUNDS * 6} kills of the gateway, ${scene.done.size} calls done, ${cut} cut off without an answer`,
+        sayFigure(
+          `kills of the gateway, ${host} host`,
+          `${ROUNDS} rounds, ${ROUNDS * 6} kills of the gateway, ${scene.done.size} calls done, ${cut} cut off without an answer`,
         );
       } finally {
         await gateway.stop();

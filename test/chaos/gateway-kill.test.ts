@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { sayFigure } from "../../bench/long-forms.ts";
 import { CHAOS, growth, ROUNDS } from "../fixtures/gateway/chaos/rounds.ts";
 import { messagesIn, openedSession, post, raw } from "../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../fixtures/gateway/hosts.ts";
@@ -89,8 +90,9 @@ describe.each(HOSTS)("a gateway that is killed under load on the $host host", ({
       memory.push(await gateway.memoryBytes());
     }
     const { firstMib, lastMib } = growth(memory);
-    console.log(
-      `${host}: ${ROUNDS} rounds, ${answered.size} answered calls in the trajectory of ${seen} events, ${sessions.length} sessions; after a start ${firstMib.toFixed(1)} MiB, then ${lastMib.toFixed(1)} MiB`,
+    sayFigure(
+      `restarts of the gateway, ${host} host`,
+      `${ROUNDS} rounds, ${answered.size} answered calls in the trajectory of ${seen} events, ${sessions.length} sessions; after a start ${firstMib.toFixed(1)} MiB, then ${lastMib.toFixed(1)} MiB`,
     );
     await gateway.stop();
     await items.close();

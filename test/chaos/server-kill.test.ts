@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { sayFigure } from "../../bench/long-forms.ts";
 import {
   bounded,
   burst,
@@ -131,8 +132,9 @@ describe.each(HOSTS)("servers that are killed, on the $host host", ({ host, star
         expect([...done].filter((id) => !runs.has(id))).toEqual([]);
         expect([notices.isOver(), changes.isOver()]).toEqual([false, false]);
         const { firstMib, lastMib } = growth(memory);
-        console.log(
-          `${host}: ${ROUNDS} rounds of kills of ${SERVERS.length} servers, ${done.size} calls and pages done, ${unknown} cut off and named; memory ${firstMib.toFixed(1)} MiB, then ${lastMib.toFixed(1)} MiB`,
+        sayFigure(
+          `kills of servers, ${host} host`,
+          `${ROUNDS} rounds of kills of ${SERVERS.length} servers, ${done.size} calls and pages done, ${unknown} cut off and named; memory ${firstMib.toFixed(1)} MiB, then ${lastMib.toFixed(1)} MiB`,
         );
         expect(lastMib - firstMib).toBeLessThan(MAX_GROWTH_MIB[host]);
       } finally {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sayFigure } from "../../../bench/long-forms.ts";
 import { type ByteRecorder, byteRecorder, markOf } from "../../fixtures/gateway/byte-recorder.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
 import { type RawBytes, RawClients, type RawStatus } from "../../fixtures/gateway/raw-client.ts";
@@ -88,7 +89,8 @@ describe.each(HOSTS)("reserved paths on the $host host", ({ host: hostName, star
       expect(backend.received.filter((request) => markOf(request) !== undefined)).toEqual([]);
     });
     await holds(property, SPELLINGS / AT_ONCE);
-    console.log(`${hostName}: of ${figures.spellings} spellings ${figures.arrived} are none of a reserved path, and arrived`);
+    const { spellings, arrived } = figures;
+    sayFigure(`reserved paths, ${hostName} host`, `of ${spellings} spellings ${arrived} are none of a reserved path, and arrived`);
   });
 
   test("W3.2 what is no reserved path arrives exactly as the URL parser leaves it", PROPERTY, async () => {

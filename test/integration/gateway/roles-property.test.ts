@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, ROLE_META_KEY, SESSION_META_KEY } from "@agent-env/protocol";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sayFigure } from "../../../bench/long-forms.ts";
 import { type ByteRecorder, byteRecorder, markOf, type RequestBytes } from "../../fixtures/gateway/byte-recorder.ts";
 import { FORGED, forgedBody, KEPT } from "../../fixtures/gateway/forged-messages.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
@@ -111,7 +112,7 @@ describe.each(HOSTS)("roles in messages through /svc on the $host host", ({ host
     });
     await holds(property, SPELLINGS / AT_ONCE);
     const { spellings, arrived, checked } = figures;
-    console.log(`${host}: of ${spellings} spellings ${arrived} arrived, ${checked} of them where a server may speak MCP`);
+    sayFigure(`forged roles, ${host} host`, `of ${spellings} spellings ${arrived} arrived, ${checked} where a server may speak MCP`);
   });
 });
 
