@@ -3,8 +3,9 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { post, raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
-import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
-import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
+import { type ItemsAndShop, startItemsAndShop } from "../../fixtures/gateway/items-and-shop.ts";
+import { type McpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
+import { card, type Recorder } from "../../fixtures/gateway/recorder.ts";
 import { until } from "../../fixtures/until.ts";
 
 const BROKEN = "the body was cut off, or isn't framed as its headers say";
@@ -21,27 +22,18 @@ describe.each(HOSTS)("a client's body, on the $host host", ({ host, start }) => 
   let gateway: RunningGateway;
   let shop: Recorder;
   let items: McpFixture;
+  let stop: ItemsAndShop["stop"];
   let early = (_request: http.IncomingMessage, _response: http.ServerResponse): boolean => false;
   beforeAll(async () => {
-    items = await mcpFixture({ name: "items", tools: [[{ name: "items_note" }, () => text("noted")]] });
-    shop = await recorder({
-      card: () => ({ status: 200, body: card("shop") }),
-      early: (request, response) => early(request, response),
-    });
-    gateway = await start({
-      record: {
-        servers: [
-          { name: "shop", kind: "website", url: shop.url, frontend_url: shop.url },
-          { name: "items", kind: "mcp", url: items.url },
-        ],
+    ({ gateway, items, shop, stop } = await startItemsAndShop(start, {
+      items: { tools: [[{ name: "items_note" }, () => text("noted")]] },
+      shop: {
+        card: () => ({ status: 200, body: card("shop") }),
+        early: (request, response) => early(request, response),
       },
-    });
+    }));
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await shop.close();
-    await items.close();
-  });
+  afterAll(() => stop());
   /** Status and body of the answer to a request that ends with its last byte, and the connection with it. */
   const answerTo = async (path: string, rest: string) => {
     const socket = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen: true });

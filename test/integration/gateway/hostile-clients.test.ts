@@ -2,9 +2,10 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { JSON_HEADERS, raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
-import { type McpFixture, mcpFixture } from "../../fixtures/gateway/mcp-server.ts";
+import { type ItemsAndShop, startItemsAndShop } from "../../fixtures/gateway/items-and-shop.ts";
+import { mcpFixture } from "../../fixtures/gateway/mcp-server.ts";
 import { listeningPort, runNodeHost } from "../../fixtures/gateway/node-host.ts";
-import { card, type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
+import { card, type Recorder } from "../../fixtures/gateway/recorder.ts";
 import { until } from "../../fixtures/until.ts";
 
 const UPGRADE = {
@@ -21,34 +22,24 @@ afterAll(endHosts);
 describe.each(HOSTS)("what hostile clients send, on the $host host", ({ host, start }) => {
   let gateway: RunningGateway;
   let shop: Recorder;
-  let items: McpFixture;
+  let stop: ItemsAndShop["stop"];
   const closed: string[] = [];
   beforeAll(async () => {
-    items = await mcpFixture({ name: "items", tools: [] });
-    shop = await recorder({
-      card: () => ({ status: 200, body: card("shop", { additionalInterfaces: [{ url: "mcp", transport: "other" }] }) }),
-      upgrade: (request, socket) => {
-        socket.on("error", () => undefined);
-        socket.on("close", () => closed.push(request.url ?? ""));
-        socket.on("end", () => socket.end());
-        socket.on("data", () => undefined);
-        if (!request.url?.includes("pending")) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno");
+    ({ gateway, shop, stop } = await startItemsAndShop(start, {
+      items: { tools: [] },
+      shop: {
+        card: () => ({ status: 200, body: card("shop", { additionalInterfaces: [{ url: "mcp", transport: "other" }] }) }),
+        upgrade: (request, socket) => {
+          socket.on("error", () => undefined);
+          socket.on("close", () => closed.push(request.url ?? ""));
+          socket.on("end", () => socket.end());
+          socket.on("data", () => undefined);
+          if (!request.url?.includes("pending")) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno");
+        },
       },
-    });
-    gateway = await start({
-      record: {
-        servers: [
-          { name: "shop", kind: "website", url: shop.url, frontend_url: shop.url },
-          { name: "items", kind: "mcp", url: items.url },
-        ],
-      },
-    });
+    }));
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await shop.close();
-    await items.close();
-  });
+  afterAll(() => stop());
   const ownHost = () => `127.0.0.1:${gateway.port}`;
   const sending = (head: string) => {
     const socket = connect(gateway.port, "127.0.0.1");

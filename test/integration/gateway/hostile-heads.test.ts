@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { messagesIn, post, raw } from "../../fixtures/gateway/client.ts";
 import { endHosts, HOSTS, type RunningGateway } from "../../fixtures/gateway/hosts.ts";
-import { type McpFixture, mcpFixture, text } from "../../fixtures/gateway/mcp-server.ts";
-import { type Recorder, recorder } from "../../fixtures/gateway/recorder.ts";
+import { type ItemsAndShop, startItemsAndShop } from "../../fixtures/gateway/items-and-shop.ts";
+import { text } from "../../fixtures/gateway/mcp-server.ts";
 import { until } from "../../fixtures/until.ts";
 
 /** What a server writes in place of an answer, by its path. */
@@ -20,43 +20,31 @@ afterAll(endHosts);
 
 describe.each(HOSTS)("what hostile servers answer, on the $host host", ({ start }) => {
   let gateway: RunningGateway;
-  let shop: Recorder;
-  let items: McpFixture;
+  let stop: ItemsAndShop["stop"];
   const closed: string[] = [];
   beforeAll(async () => {
-    items = await mcpFixture({
-      name: "items",
-      tools: [[{ name: "items_say" }, () => text("said")]],
-      intercept: (request, _response, body) => {
-        if (!body.includes("tools/call")) return false;
-        request.socket.on("close", () => closed.push("/mcp"));
-        request.socket.write(ANSWERS["/switch"] ?? "");
-        return true;
+    ({ gateway, stop } = await startItemsAndShop(start, {
+      items: {
+        tools: [[{ name: "items_say" }, () => text("said")]],
+        intercept: (request, _response, body) => {
+          if (!body.includes("tools/call")) return false;
+          request.socket.on("close", () => closed.push("/mcp"));
+          request.socket.write(ANSWERS["/switch"] ?? "");
+          return true;
+        },
       },
-    });
-    shop = await recorder({
-      early: (request) => {
-        const answer = ANSWERS[request.url ?? ""];
-        if (answer === undefined) return false;
-        request.socket.on("close", () => closed.push(request.url ?? ""));
-        request.socket.write(answer);
-        return true;
+      shop: {
+        early: (request) => {
+          const answer = ANSWERS[request.url ?? ""];
+          if (answer === undefined) return false;
+          request.socket.on("close", () => closed.push(request.url ?? ""));
+          request.socket.write(answer);
+          return true;
+        },
       },
-    });
-    gateway = await start({
-      record: {
-        servers: [
-          { name: "shop", kind: "website", url: shop.url, frontend_url: shop.url },
-          { name: "items", kind: "mcp", url: items.url },
-        ],
-      },
-    });
+    }));
   });
-  afterAll(async () => {
-    await gateway.stop();
-    await shop.close();
-    await items.close();
-  });
+  afterAll(() => stop());
 
   test("a call that is answered with a switch of protocols has failed at once, and the connection is closed", async () => {
     const began = Date.now();

@@ -1,3 +1,4 @@
+import { firstValue } from "../../core/fields.ts";
 import { ClientFault, Fault, type Field, type UpExchange, type UpRequest, type UpResponse } from "../../core/seam.ts";
 import { isFinalStatus, notAStatus } from "../final-status.ts";
 import type { Doors } from "./doors.ts";
@@ -72,7 +73,7 @@ function clientBody(
   left: (error: unknown) => void,
 ): ReadableStream<Uint8Array> | null {
   if (body === null) return null;
-  const length = headers.find(([name]) => name === "content-length")?.[1];
+  const length = firstValue(headers, "content-length");
   const sizeBytes = length === undefined ? Number.POSITIVE_INFINITY : Number(length);
   const { readable, writable } = length === undefined ? new IdentityTransformStream() : new FixedLengthStream(sizeBytes);
   void passedOn(body, writable, { sizeBytes, seen: bodySeen, left });
