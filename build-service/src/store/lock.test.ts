@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fileLock, isLocked, tryFileLock } from "./lock.ts";
 
@@ -25,6 +26,35 @@ test("B8.5 a second holder waits, is told once for what, and gets the lock when 
   });
   await (await second).release();
   expect(told).toEqual(["run-1, pid 7"]);
+});
+
+test("B8.5 a second holder that comes before the first has said who it is is told that", async () => {
+  const first = tryFileLock(folder, "env items", "run-1, pid 7");
+  const ownerFile = join(folder, readdirSync(folder).find((name) => name.endsWith(".owner")) ?? "");
+  writeFileSync(ownerFile, "");
+  const told = new Promise<string>((resolve) => {
+    void fileLock(folder, { name: "env items", owner: "run-2", onWait: resolve, signal: new AbortController().signal });
+  });
+  await delay(0);
+  writeFileSync(ownerFile, "run-1, pid 7");
+  expect(await told).toBe("run-1, pid 7");
+  await first?.release();
+});
+
+test("a holder that never says who it is is another process", async () => {
+  const first = tryFileLock(folder, "x", "");
+  const told: string[] = [];
+  const second = fileLock(folder, {
+    name: "x",
+    owner: "second",
+    onWait: (holder) => {
+      told.push(holder);
+      void first?.release();
+    },
+    signal: new AbortController().signal,
+  });
+  await (await second).release();
+  expect(told).toEqual(["another process"]);
 });
 
 test("B8.5 a lock ends with its process, also when that is killed", async () => {

@@ -8,6 +8,9 @@ import type { Lock } from "./store.ts";
 /** How often a waiter looks whether the lock is free. */
 const LOOK_EVERY_MS = 100;
 
+/** A holder says who it is just after it has the lock: as often a waiter looks for that before it does without. */
+const LOOKS_FOR_HOLDER = 10;
+
 export type LockRequest = {
   readonly name: string;
   /** Shown to those who wait. */
@@ -22,10 +25,14 @@ export type LockRequest = {
  * when the process ends, however it ends; nothing is ever left to clean up or to time out.
  */
 export async function fileLock(folder: string, request: LockRequest): Promise<Lock> {
-  for (let looked = false; ; looked = true) {
+  for (let looks = 1, isTold = false; ; looks++) {
     const held = tryFileLock(folder, request.name, request.owner);
     if (held !== null) return held;
-    if (!looked) request.onWait(lockHolder(folder, request.name));
+    const holder = lockHolder(folder, request.name);
+    if (!isTold && (holder !== null || looks === LOOKS_FOR_HOLDER)) {
+      request.onWait(holder ?? "another process");
+      isTold = true;
+    }
     await delay(LOOK_EVERY_MS, undefined, { signal: request.signal });
   }
 }
@@ -35,8 +42,14 @@ export function tryFileLock(folder: string, name: string, owner: string): Lock |
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = lockPath(folder, name);
   const lock = lockFile(path);
-  if (lock !== null) writeFileSync(`${path}.owner`, owner);
-  return lock;
+  if (lock === null) return null;
+  writeFileSync(ownerPath(path), owner);
+  return {
+    release: async () => {
+      rmSync(ownerPath(path), { force: true });
+      await lock.release();
+    },
+  };
 }
 
 /** Whether some process holds the lock now. Makes nothing. */
@@ -52,7 +65,7 @@ export async function isLocked(folder: string, name: string): Promise<boolean> {
 export function forgetLock(folder: string, name: string): void {
   const path = lockPath(folder, name);
   rmSync(path, { force: true });
-  rmSync(`${path}.owner`, { force: true });
+  rmSync(ownerPath(path), { force: true });
 }
 
 function lockFile(path: string): Lock | null {
@@ -72,15 +85,17 @@ function lockFile(path: string): Lock | null {
   };
 }
 
-/** Who holds the lock, as its holder said; who held it last, when it is free by now. */
-function lockHolder(folder: string, name: string): string {
+/** Who holds the lock, as its holder said; null as long as it hasn't. Who held it before, where that process was killed. */
+function lockHolder(folder: string, name: string): string | null {
   try {
-    return readFileSync(`${lockPath(folder, name)}.owner`, "utf8");
+    return readFileSync(ownerPath(lockPath(folder, name)), "utf8") || null;
   } catch (error) {
-    if (isMissing(error)) return "another process";
+    if (isMissing(error)) return null;
     throw error;
   }
 }
+
+const ownerPath = (lock: string): string => `${lock}.owner`;
 
 /** A name may hold any character and be long: the file is named by its digest. */
 function lockPath(folder: string, name: string): string {

@@ -8,7 +8,7 @@ export type ChildEnd = { readonly code: number | null; readonly signal: string |
 export type Child = {
   readonly pid: number | undefined;
   readonly ended: Promise<ChildEnd>;
-  /** Resolves once the text is in its output; rejects when it ends without. */
+  /** Resolves once the text is in its output; rejects with what it has said when it ends without, or says no such thing in time. */
   seen(text: string): Promise<void>;
   /** Sends a line to its standard input. */
   tell(line: string): void;
@@ -16,6 +16,9 @@ export type Child = {
 
 /** What the children of all runs compile: half of a child's start. */
 const COMPILED = join(tmpdir(), "agent-env-test-compiled");
+
+/** Some ten times what a child on a busy machine needs to get anywhere. */
+const SEEN_BUDGET_MS = 90_000;
 
 /** Starts a program of this folder in a process of its own; it gets `order` as JSON. */
 export function startChild(program: string, order: unknown): Child {
@@ -40,17 +43,17 @@ export function startChild(program: string, order: unknown): Child {
     pid: child.pid,
     ended,
     async seen(text) {
-      const isThere = new Promise<void>((resolve) => {
-        const look = (): void => {
-          if (written.out.includes(text)) resolve();
-        };
-        waiting.add(look);
-        look();
-      });
-      const tooLate = ended.then((end) => {
-        if (!end.out.includes(text)) throw new Error(`ended without saying ${JSON.stringify(text)}: ${JSON.stringify(end)}`);
-      });
-      await Promise.race([isThere, tooLate]);
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const look = (): void => {
+        if (written.out.includes(text)) resolve();
+      };
+      const without = (how: string) => (): void =>
+        reject(new Error(`${program}: ${how} without saying ${JSON.stringify(text)}: ${JSON.stringify(written)}`));
+      const tooLate = setTimeout(without(`ran for ${SEEN_BUDGET_MS} ms`), SEEN_BUDGET_MS);
+      waiting.add(look);
+      look();
+      ended.then(without("ended"), reject);
+      await promise.finally(() => clearTimeout(tooLate));
     },
     tell: (line) => void child.stdin.write(`${line}\n`),
   };

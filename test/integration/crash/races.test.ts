@@ -31,7 +31,7 @@ describe.each(STORES)("processes that race $name", ({ start }) => {
     writeTree(folder, EVERY_WRITE);
     const children = [0, 1].map(() => startChild("child-make.ts", { store: place, folder, engine, death: null, holdBuilds: true }));
     // The one that has the locks can't go on before the other waits for them.
-    await Promise.any(children.map((child) => child.seen("waits for run-test")));
+    await Promise.race(children.map((child) => child.seen("waits for ")));
     for (const child of children) child.tell("build");
     const ends = await Promise.all(children.map(({ ended }) => ended));
     expect(ends.map(({ code, err }) => ({ code, err }))).toEqual([0, 1].map(() => ({ code: 0, err: "" })));
