@@ -6,6 +6,7 @@ import { contradictsModern } from "./discover.ts";
 import type { TakenLane } from "./lanes.ts";
 import type { Outcome } from "./link.ts";
 import { LiveCall } from "./live-call.ts";
+import { LiveCalls } from "./live-calls.ts";
 import { ModernChannel } from "./modern-channel.ts";
 import type { Questions } from "./questions.ts";
 import { answersOf, retryParams } from "./rounds.ts";
@@ -35,8 +36,7 @@ export type Target = {
 export class Relay {
   readonly #deployment: Deployment;
   readonly #questions: Questions;
-  /** Caller and request id → the calls under way. Two with one id can't be told apart. */
-  readonly #live = new Map<string, LiveCall[]>();
+  readonly #live = new LiveCalls();
   /** In the mode `consistent` one call is under way at a time, whatever its server. */
   readonly #turns: Slots;
   #lastToken = 0;
@@ -58,8 +58,7 @@ export class Relay {
    * The server's reply to a request; null if it was cancelled. `asked` answers what a legacy server asks meanwhile.
    */
   async send(call: LiveCall, message: JsonObject, target: Target, asked?: Ask["asked"]): Promise<Outcome | null> {
-    const key = liveKey(call.turn, message["id"]);
-    this.#live.set(key, [...(this.#live.get(key) ?? []), call]);
+    const entry = this.#live.add(call, message["id"]);
     const turns = call.turn.trigger === undefined && target.madeIn === undefined ? this.#turns : null;
     await turns?.take();
     try {
@@ -68,15 +67,14 @@ export class Relay {
       return call.isCancelled ? null : outcome;
     } finally {
       turns?.give();
-      this.#forget(key, call);
+      this.#live.remove(entry);
     }
   }
 
   /** Cancels the call that a legacy client's notification names. */
   cancel(turn: Turn, params: unknown): void {
     if (!isJsonObject(params)) return;
-    const calls = this.#live.get(liveKey(turn, params["requestId"]));
-    if (calls?.length === 1) calls[0]?.cancel(params["reason"]);
+    this.#live.only(turn, params["requestId"])?.cancel(params["reason"]);
   }
 
   async #inSomeEra(
@@ -160,12 +158,6 @@ export class Relay {
     };
     return await to.server.link.request(to.channel, ask, target.mayRepeat);
   }
-
-  #forget(key: string, live: LiveCall): void {
-    const left = (this.#live.get(key) ?? []).filter((call) => call !== live);
-    if (left.length === 0) this.#live.delete(key);
-    else this.#live.set(key, left);
-  }
 }
 
 /** Whether a server shows that it doesn't speak the era in which it was asked: then it surely did nothing. */
@@ -184,10 +176,6 @@ function heard({ session, watch }: TakenLane): Channel {
     },
     request: (ask) => session.request(ask),
   };
-}
-
-function liveKey(turn: Turn, id: unknown): string {
-  return `${turn.era} ${turn.session?.key ?? turn.caller} ${JSON.stringify(id)}`;
 }
 
 /** The caller's `_meta` without what only the gateway may say, and with that (6-mcp §6, 3-wire §tools 6). */

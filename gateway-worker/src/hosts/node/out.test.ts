@@ -2,6 +2,7 @@ import http from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "../../../../test/fixtures/free-port.ts";
+import { keptBytes } from "../../../../test/fixtures/kept-memory.ts";
 import { NodeOut } from "./out.ts";
 
 const LATIN_FIELD = ["x-latin", "caf\u00e9"] as const;
@@ -56,4 +57,20 @@ test("a stream whose first chunk is text keeps the bytes of its head above 0x7F"
 
 test("a stream's head comes though nothing follows it", async () => {
   expect(await bytesOf("/nothing", { method: "POST", upTo: "head" })).toMatch(/^HTTP\/1\.1 200 OK\r\nx-latin: caf\u00e9\r\n/);
+});
+
+test("what was streamed leaves nothing that waits for a full collection", async () => {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+  const exchange = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const sent = http.request({ agent, port, host: "127.0.0.1", method: "POST", path: "/ab" }, (answer) =>
+        answer.resume().on("end", resolve),
+      );
+      sent.on("error", reject).end();
+    });
+  const kept = await keptBytes(async () => {
+    for (let round = 0; round < 400; round++) await Promise.all(Array.from({ length: 8 }, exchange));
+  });
+  agent.destroy();
+  expect(kept).toBeLessThan(3e6);
 });

@@ -20,25 +20,8 @@ export class NodeOut implements Out {
   }
 
   stream(status: number, headers: readonly Field[]): Sink {
-    const response = this.#response;
-    response.writeHead(status, headers.flat());
-    // a body that is there already begins in the packet of its head
-    const sending = setImmediate(() => sendHead(response));
-    let isBegun = false;
-    return {
-      write: (chunk) => {
-        if (response.destroyed) return undefined;
-        const bytes = isBegun ? chunk : bytesOf(chunk);
-        if (!isBegun) clearImmediate(sending);
-        isBegun = true;
-        return response.write(bytes) ? undefined : drained(response);
-      },
-      end: () => void response.end(),
-      cut: () => void response.destroy(),
-      get gone() {
-        return response.destroyed || response.writableEnded;
-      },
-    };
+    this.#response.writeHead(status, headers.flat());
+    return new NodeSink(this.#response);
   }
 
   async relay(status: number, headers: readonly Field[], from: UpResponse): Promise<void> {
@@ -56,6 +39,44 @@ export class NodeOut implements Out {
     this.#response.on("close", () => {
       if (!this.#response.writableFinished) then();
     });
+  }
+}
+
+/**
+ * The body of an answer whose head is written. A class, since V8 gives every literal with a getter a hidden class of its own: in the
+ * old generation, where it keeps all that the getter sees until a full collection.
+ */
+class NodeSink implements Sink {
+  readonly #response: ServerResponse;
+  /** The head alone, when no body has come with it. */
+  readonly #head: NodeJS.Immediate;
+  #isBegun = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    this.#head = setImmediate(sendHead, response);
+  }
+
+  write(chunk: string | Uint8Array): void | Promise<void> {
+    const response = this.#response;
+    if (response.destroyed) return undefined;
+    if (this.#isBegun) return response.write(chunk) ? undefined : drained(response);
+    this.#isBegun = true;
+    // a body that is there already begins in the packet of its head
+    clearImmediate(this.#head);
+    return response.write(bytesOf(chunk)) ? undefined : drained(response);
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  cut(): void {
+    this.#response.destroy();
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
   }
 }
 

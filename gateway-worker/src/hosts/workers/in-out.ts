@@ -181,24 +181,8 @@ export class WorkersOut implements Out {
 
   stream(status: number, headers: readonly Field[]): Sink {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 16 });
-    const writer = writable.getWriter();
-    const leave = (): void => this.#leave();
-    let isEnded = false;
-    writer.closed.catch(leave);
     this.#response.resolve(new Response(readable, { status, headers: headersOf(headers) }));
-    const encoder = new TextEncoder();
-    const isGone = (): boolean => this.#isGone;
-    return {
-      write: (chunk) => (isGone() ? undefined : writer.write(typeof chunk === "string" ? encoder.encode(chunk) : chunk).catch(leave)),
-      end: () => {
-        isEnded = true;
-        writer.close().catch(leave);
-      },
-      cut: () => void writer.abort(new Error("cut")).catch(leave),
-      get gone() {
-        return isGone() || isEnded;
-      },
-    };
+    return new WorkersSink(writable.getWriter(), { isGone: () => this.#isGone, leave: () => this.#leave() });
   }
 
   /** The body itself is handed on under its own `Content-Encoding`: then the runtime passes its bytes without decoding them. */
@@ -238,5 +222,39 @@ export class WorkersOut implements Out {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#gone();
+  }
+}
+
+type Client = { readonly isGone: () => boolean; readonly leave: () => void };
+
+/** The body of an answer, written into the stream that the client reads. */
+class WorkersSink implements Sink {
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #client: Client;
+  readonly #encoder = new TextEncoder();
+  #isEnded = false;
+
+  constructor(writer: WritableStreamDefaultWriter<Uint8Array>, client: Client) {
+    this.#writer = writer;
+    this.#client = client;
+    writer.closed.catch(client.leave);
+  }
+
+  write(chunk: string | Uint8Array): void | Promise<void> {
+    if (this.#client.isGone()) return undefined;
+    return this.#writer.write(typeof chunk === "string" ? this.#encoder.encode(chunk) : chunk).catch(this.#client.leave);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#writer.close().catch(this.#client.leave);
+  }
+
+  cut(): void {
+    this.#writer.abort(new Error("cut")).catch(this.#client.leave);
+  }
+
+  get gone(): boolean {
+    return this.#client.isGone() || this.#isEnded;
   }
 }
