@@ -69,6 +69,10 @@ export const upgradeWithBody = (): GatewayError => gatewayError(400, "a request 
 export const bodyTooSlow = (limitMs: number): GatewayError => gatewayError(408, `nothing of the body came for ${limitMs / 1000}s`);
 /** A body that ended before its end, or whose chunks are none. */
 export const brokenBody = (): GatewayError => gatewayError(400, "the body was cut off, or isn't framed as its headers say");
+/** A head of which the end did not come in time. */
+export const headTooSlow = (limitMs: number): GatewayError => gatewayError(408, `the request's head took longer than ${limitMs / 1000}s`);
+/** Bytes that are no request. */
+export const notHttp = (): GatewayError => gatewayError(400, "what was sent is no valid HTTP/1.1");
 /** What the gateway's platform can't send: `fetch` refuses it before anything reaches the server. */
 export const bodyNotSent = (method: string): GatewayError =>
   gatewayError(501, `this gateway can't pass on a ${method} with a body: leave the body out, or send it by POST`);

@@ -11,6 +11,7 @@ import { createApp } from "../../routes/app.ts";
 import { bugLine } from "../bug.ts";
 import { isUpgrade, NodeIn } from "./in.ts";
 import { NodeOut } from "./out.ts";
+import { answerUnparsed } from "./unparsed.ts";
 import { holdUpgrade } from "./upgrade.ts";
 
 /** How far above what the core refuses with 431 and 414 the parser goes, so that it is the core that says so. */
@@ -38,6 +39,7 @@ export function gatewayServer(gateway: Gateway, door: In["door"] = "callers"): h
   });
   server.timeout = clientIdleMs(deployment.settings);
   server.maxHeadersCount = 0;
+  answerUnparsed(server, { maxHeaderBytes: deployment.settings.maxHeaderBytes, headMs: HEAD_MS });
 
   const serve = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
     const request = new NodeIn(message, door);
