@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readSettings } from "../../build-service/src/config/settings.ts";
-import { deployGateway, type GatewayDeploy } from "../../build-service/src/gateway-deploy/deploy.ts";
+import { deployGateway, type GatewayDeploy } from "../../build-service/src/edge/deploy.ts";
 import { agentEnv, NO_DOCKER } from "../fixtures/agent-env.ts";
 import { type Facade, startFacade } from "../fixtures/cloudflare/facade.ts";
 import { mainModule } from "../fixtures/cloudflare/workers-api.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { deployGateway, dryRun, type GatewayDeploy } from "../../gateway-deploy/deploy.ts";
+import { deployGateway, dryRun, type GatewayDeploy } from "../../edge/deploy.ts";
 import { printable, setIn } from "../../report/printable.ts";
 import { type CommonOptions, columns, type Io, printDocument, progressFor } from "../io.ts";
 

@@ -14,9 +14,11 @@ const SECRET_VARIABLES = ["OTEL_EXPORTER_OTLP_HEADERS"];
 const Toml = z.looseObject({
   name: z.string(),
   main: z.string(),
+  compatibility_date: z.string(),
+  compatibility_flags: z.array(z.string()).default([]),
   vars: z.record(z.string(), z.unknown()).default({}),
-  kv_namespaces: z.tuple([z.looseObject({ binding: z.string() })]),
-  r2_buckets: z.tuple([z.looseObject({ binding: z.string() })]),
+  kv_namespaces: z.tuple([z.looseObject({ binding: z.string(), id: z.string() })]),
+  r2_buckets: z.tuple([z.looseObject({ binding: z.string(), bucket_name: z.string() })]),
   durable_objects: z.looseObject({ bindings: z.array(z.looseObject({ name: z.string(), class_name: z.string() })) }),
 });
 
@@ -33,8 +35,7 @@ export type Binding = { readonly name: string; readonly kind: "kv" | "r2" | "dur
 
 /** Reads the two configurations. Gives all that can be wrong without asking anybody. */
 export function planGateway(settings: Settings, tomlPath: string): { readonly plan: GatewayPlan; readonly problems: DeployProblem[] } {
-  const toml = Toml.parse(parse(readFileSync(tomlPath, "utf8")));
-  const main = resolve(dirname(tomlPath), toml.main);
+  const toml = edgeToml(tomlPath);
   const domain = settings.gateway().domain?.toLowerCase() ?? null;
   const { records, problems } = recordsOf(settings);
   if (domain !== null && !/^(?=.{1,190}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(domain)) {
@@ -51,7 +52,13 @@ export function planGateway(settings: Settings, tomlPath: string): { readonly pl
       next: `take it out, and set it as a secret: npx wrangler secret put ${name}`,
     });
   }
-  return { plan: { toml: { ...toml, main }, records, domain }, problems };
+  return { plan: { toml, records, domain }, problems };
+}
+
+/** What `wrangler.toml` says, with the whole path of the Worker's entry. */
+export function edgeToml(tomlPath: string): GatewayPlan["toml"] {
+  const toml = Toml.parse(parse(readFileSync(tomlPath, "utf8")));
+  return { ...toml, main: resolve(dirname(tomlPath), toml.main) };
 }
 
 /** Deployments of the edge are read from R2 and KV: without those it would know none. */

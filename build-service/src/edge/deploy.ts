@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Settings } from "../config/settings.ts";
 import { settled } from "../deploy/readiness.ts";
-import { wranglerConfig, wranglerProgram } from "../infra/wrangler.ts";
 import { type Get, getOverNetwork, knowsNo } from "./answers.ts";
 import { checkAccount } from "./check.ts";
 import { type Binding, bindingsOf, planGateway, routesOf, wranglerDocument } from "./plan.ts";
 import type { DeployProblem } from "./problem.ts";
-import { type Bundle, bundleWorker, uploadWorker } from "./wrangler.ts";
+import { type Bundle, sizeOf, uploadWorker, type WranglerRun, workerModules, wranglerConfig, wranglerProgram } from "./wrangler.ts";
 
 /** A new route takes a while to be known everywhere. */
 const ANSWER_BUDGET_S = 120;
@@ -41,13 +40,13 @@ export async function dryRun(context: DeployContext): Promise<GatewayDeploy> {
   const { plan, problems } = planGateway(context.settings, tomlPath);
   const place = plan.domain === null ? null : { host: plan.domain, zone: plan.domain };
   const document = wranglerDocument(plan, place);
-  const run = { program: wranglerProgram(COMMAND, tomlPath), document, env: context.env, apiToken: null, signal: context.signal };
-  return { ...shownPlan(plan, document), url: urlOf(place), bundle: await bundleWorker(run), secrets: [], problems, isDeployed: false };
+  const bundle = sizeOf(await workerModules(runOf(context, tomlPath, document, null)));
+  return { ...shownPlan(plan, document), url: urlOf(place), bundle, secrets: [], problems, isDeployed: false };
 }
 
 /** Checks everything first, then deploys, then asks. With any problem nothing is uploaded. */
 export async function deployGateway(context: DeployContext): Promise<GatewayDeploy> {
-  const { settings, env, signal, onStep, get = getOverNetwork } = context;
+  const { settings, signal, onStep, get = getOverNetwork } = context;
   const tomlPath = wranglerConfig(COMMAND);
   const { plan, problems } = planGateway(settings, tomlPath);
   const { records } = plan;
@@ -59,9 +58,9 @@ export async function deployGateway(context: DeployContext): Promise<GatewayDepl
   if (records === null || checked === null || checked.place === null || all.length > 0)
     return { ...shown, bundle: null, problems: all, isDeployed: false };
 
-  const run = { program: wranglerProgram(COMMAND, tomlPath), document, env, apiToken: records.apiToken, signal };
+  const run = runOf(context, tomlPath, document, records.apiToken);
   onStep("bundling");
-  const bundle = await bundleWorker(run);
+  const bundle = sizeOf(await workerModules(run));
   onStep(`uploading ${shown.worker}`);
   await uploadWorker(run);
   const url = `https://${checked.place.host}`;
@@ -69,6 +68,10 @@ export async function deployGateway(context: DeployContext): Promise<GatewayDepl
   const attempt = knowsNo(`probe-${randomBytes(8).toString("hex")}`, url, get);
   const { ok, reason } = await settled({ name: "edge gateway", budgetSeconds: ANSWER_BUDGET_S, attempt }, signal);
   return { ...shown, bundle, problems: ok ? [] : [unanswered(url, reason)], isDeployed: true };
+}
+
+function runOf({ env, signal }: DeployContext, tomlPath: string, document: Record<string, unknown>, apiToken: string | null): WranglerRun {
+  return { command: COMMAND, program: wranglerProgram(COMMAND, tomlPath), document, env, apiToken, signal };
 }
 
 function shownPlan(plan: Parameters<typeof bindingsOf>[0], document: Record<string, unknown>) {
