@@ -159,15 +159,16 @@ export function cutOff(error: unknown): never {
 
 /** An answer as a `Response`, which is there as soon as its head is. */
 export class WorkersOut implements Out {
-  readonly #method: string;
+  readonly #request: Request;
   readonly #response = Promise.withResolvers<Response>();
+  readonly #reset = (): void => this.#leave();
   #gone: () => void = () => undefined;
   #isGone = false;
 
   constructor(request: Request) {
-    this.#method = request.method;
+    this.#request = request;
     // fires only while the head of the answer is awaited, and only where the connection was reset
-    request.signal.addEventListener("abort", () => this.#leave());
+    request.signal.addEventListener("abort", this.#reset);
   }
 
   get response(): Promise<Response> {
@@ -175,47 +176,53 @@ export class WorkersOut implements Out {
   }
 
   reply(status: number, headers: readonly Field[], body?: string | Uint8Array): void {
-    const kept = body === undefined && this.#method !== "HEAD" ? headers.filter(([name]) => name !== "content-length") : headers;
-    this.#response.resolve(new Response(body ?? null, { status, headers: headersOf(kept) }));
+    const kept = body === undefined && this.#request.method !== "HEAD" ? headers.filter(([name]) => name !== "content-length") : headers;
+    this.#answer(new Response(body ?? null, { status, headers: headersOf(kept) }));
   }
 
   stream(status: number, headers: readonly Field[]): Sink {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 16 });
-    this.#response.resolve(new Response(readable, { status, headers: headersOf(headers) }));
+    this.#answer(new Response(readable, { status, headers: headersOf(headers) }));
     return new WorkersSink(writable.getWriter(), { isGone: () => this.#isGone, leave: () => this.#leave() });
   }
 
   /** The body itself is handed on under its own `Content-Encoding`: then the runtime passes its bytes without decoding them. */
   async relay(status: number, headers: readonly Field[], from: UpResponse): Promise<void> {
     if (!(from instanceof WorkersUpResponse)) throw new Error("an answer of another host");
-    const body = this.#method === "HEAD" || WITHOUT_BODY.includes(status) ? null : from.body;
-    this.#response.resolve(new Response(body, { status, headers: headersOf(headers, from.rawHeaders) }));
+    const body = this.#request.method === "HEAD" || WITHOUT_BODY.includes(status) ? null : from.body;
+    this.#answer(new Response(body, { status, headers: headersOf(headers, from.rawHeaders) }));
   }
 
   /** Answers with what was made elsewhere. */
   respond(response: Response): void {
-    this.#response.resolve(response);
+    this.#answer(response);
   }
 
   /** A server has switched protocols: its socket is the client's now. */
   switched(headers: readonly Field[], webSocket: WebSocket): void {
-    this.#response.resolve(new Response(null, { status: 101, headers: headersOf(headers), webSocket }));
+    this.#answer(new Response(null, { status: 101, headers: headersOf(headers), webSocket }));
   }
 
   /** A bug is for the log, not for the client. Without effect once there is an answer. */
   fail(error: unknown): void {
     if (error instanceof ClientFault) {
       const { status, body } = clientFaultError(error);
-      this.#response.resolve(Response.json(body, { status, headers: { connection: "close" } }));
+      this.#answer(Response.json(body, { status, headers: { connection: "close" } }));
       return;
     }
     console.error(error);
-    this.#response.resolve(Response.json({ error: "internal error" }, { status: 500 }));
+    this.#answer(Response.json({ error: "internal error" }, { status: 500 }));
   }
 
   onGone(then: () => void): void {
     this.#gone = then;
     if (this.#isGone) then();
+  }
+
+  /** A listener that stays keeps workerd from freeing all that belongs to the request. */
+  #answer(response: Response): void {
+    this.#request.signal.removeEventListener("abort", this.#reset);
+    this.#response.resolve(response);
   }
 
   #leave(): void {
