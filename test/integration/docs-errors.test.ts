@@ -88,6 +88,8 @@ const ANSWERS: Readonly<Record<string, readonly GatewayError[]>> = {
   upgradeWithBody: [protocol.upgradeWithBody()],
   bodyTooSlow: [protocol.bodyTooSlow(30_000)],
   brokenBody: [protocol.brokenBody()],
+  headTooSlow: [protocol.headTooSlow(60_000)],
+  notHttp: [protocol.notHttp()],
   bodyNotSent: [protocol.bodyNotSent("GET")],
   severalHosts: [protocol.severalHosts()],
   messageTooLarge: [protocol.messageTooLarge(16_777_216)],
