@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { UserError } from "@agent-env/protocol";
+import { z } from "zod";
 import { gatewaySettings } from "../deploy/gateway-settings.ts";
 import { startWorkerd } from "../infra/workerd.ts";
 import { edgeToml, type GatewayPlan, wranglerDocument } from "./plan.ts";
@@ -12,7 +13,7 @@ export type EdgeOptions = {
   readonly port: number;
   /** Where the records of deployments lie, and what their gateways remember. */
   readonly stateDir: string;
-  /** Its `GATEWAY_…` and `OTEL_…` variables are the Worker's settings. */
+  /** Its `GATEWAY_…` and `OTEL_…` variables are the Worker's settings, besides `[vars]` of `wrangler.toml`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly onStep: (message: string) => void;
@@ -56,14 +57,15 @@ function workerConfig(toml: GatewayPlan["toml"], modules: ReadonlyMap<string, Bu
   const [[mainModule, code] = [], ...others] = modules;
   if (mainModule === undefined || code === undefined || others.length > 0)
     throw new Error(`wrangler made ${modules.size} modules of the Worker`);
-  const texts = Object.entries(gatewaySettings(env)).map(([key, value]) => [key, { type: "text" as const, value }] as const);
+  // the shell's go before what `[vars]` says
+  const variables = Object.entries({ ...toml.vars, ...gatewaySettings(env) }).map(([key, value]) => [key, variable(value)] as const);
   return {
     name,
     compatibilityDate: toml.compatibility_date,
     compatibilityFlags: toml.compatibility_flags,
     manifest: { mainModule, modulesRoot: "/", modules: { [mainModule]: { type: "esm" as const, contents: code.toString() } } },
     env: {
-      ...Object.fromEntries(texts),
+      ...Object.fromEntries(variables),
       [kv.binding]: { type: "kv" as const, id: kv.id },
       [r2.binding]: { type: "r2" as const, name: r2.bucket_name },
       ...Object.fromEntries(
@@ -74,4 +76,8 @@ function workerConfig(toml: GatewayPlan["toml"], modules: ReadonlyMap<string, Bu
       objects.bindings.map((object) => [object.class_name, { type: "durable-object" as const, storage: "sqlite" as const }]),
     ),
   };
+}
+
+function variable(value: unknown) {
+  return typeof value === "string" ? { type: "text" as const, value } : { type: "json" as const, value: z.json().parse(value) };
 }

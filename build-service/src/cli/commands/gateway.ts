@@ -41,19 +41,16 @@ async function serve({ port, json = false }: CommonOptions & { readonly port: nu
     onStep: (message) => say(`edge gateway: ${message}`),
     log: say,
   });
-  const forget = noteEdge(stateDir, url);
-  try {
-    const probe = { name: "edge gateway", budgetSeconds: ANSWER_BUDGET_S, attempt: listens(url) };
-    const { ok, reason } = await settled(probe, io.signal);
-    if (!ok) throw new Error(`${url}: no answer within ${ANSWER_BUDGET_S} s: ${reason}`);
-    const line = `edge gateway: ${url} serves the deployments in ${stateDir}, until Ctrl-C`;
-    io.out.write(`${json ? JSON.stringify({ format_version: 1, url }) : line}\n`);
-    await once(io.signal, "abort");
-    return 0;
-  } finally {
-    forget();
-    await stop();
-  }
+  await using ending = new AsyncDisposableStack();
+  ending.defer(stop);
+  ending.defer(noteEdge(stateDir, url));
+  const probe = { name: "edge gateway", budgetSeconds: ANSWER_BUDGET_S, attempt: listens(url) };
+  const { ok, reason } = await settled(probe, io.signal);
+  if (!ok) throw new Error(`${url}: no answer within ${ANSWER_BUDGET_S} s: ${reason}`);
+  const line = `edge gateway: ${url} serves the deployments in ${stateDir}, until Ctrl-C`;
+  io.out.write(`${json ? JSON.stringify({ format_version: 1, url }) : line}\n`);
+  if (!io.signal.aborted) await once(io.signal, "abort");
+  return 0;
 }
 
 /** Said before anything is bundled. */
